@@ -1,0 +1,97 @@
+package fuser
+
+import (
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Dim names an entry of a segment's table of distinct lengths. Lengths that
+// were equal when the plan was made share an entry; entry 0 is always 1.
+type Dim int32
+
+// ViewKind is a step that changes a layout without moving data.
+type ViewKind uint8
+
+// The view steps.
+const (
+	ViewReshape ViewKind = iota // to Shape
+	ViewPermute                 // by Axes
+	ViewExpand                  // to Shape
+	ViewSlice                   // by the Ranges of operation Op
+	ViewFlip                    // of Axes
+)
+
+// View is one step on the way from a stored tensor's layout to what a kernel
+// indexes. It names lengths, not values, so that it serves every size.
+type View struct {
+	Kind  ViewKind
+	Shape []Dim
+	Axes  []int
+	Op    int // position in the segment
+}
+
+// Binding places one access of a kernel: the tensor's layout, taken through
+// the views, with its axes put in the order of the kernel's space.
+type Binding struct {
+	Views []View
+	// Axes gives, for each axis of the kernel's space, the axis of the layout
+	// it walks, or -1 for none (stride 0).
+	Axes []int
+	// Index lists the layout's axes that are indexed by values.
+	Index []int
+	// Window bounds space axes: the layout is read only at Lo ≤ i < Lo+Len,
+	// and lies Lo further along.
+	Window []Window
+}
+
+// Window bounds one axis of a kernel's space. Lo is Const plus the sum of the
+// lengths Sum.
+type Window struct {
+	Axis  int
+	Const int
+	Sum   []Dim
+	Len   Dim
+}
+
+// Param is a runtime scalar of a kernel: scalar Scalar of operation Op, or,
+// when Op is negative, the literal Bits.
+type Param struct {
+	Op, Scalar int
+	Bits       uint64
+}
+
+// Call is one launch of a kernel.
+type Call struct {
+	Kernel  *codegen.Kernel
+	Dims    []Dim         // the space
+	Tensors []ir.TensorID // the tensor behind each buffer of the kernel (relative ids)
+	Access  []Binding     // one for each access of the kernel
+	Params  []Param       // one for each parameter of the kernel
+}
+
+// Alias is an output that is a view of a stored tensor and costs no launch.
+type Alias struct {
+	Tensor ir.TensorID
+	Of     ir.TensorID
+	Views  []View
+}
+
+// InPlace says that an output may be written to an input's storage, when the
+// runtime is its sole owner.
+type InPlace struct{ Out, In ir.TensorID }
+
+// Optimization is what a fuser finishes into, as data: it can be printed,
+// stored and run by any device.
+type Optimization struct {
+	Fuser   string
+	Ops     []int // positions in the segment, ascending
+	Calls   []Call
+	Aliases []Alias
+	Stored  []ir.TensorID // outputs the calls write
+	InPlace []InPlace
+
+	Score   float64 // nanoseconds saved against running the operations one by one
+	Read    int64   // bytes the calls read and write, at the sizes first seen
+	Written int64
+	MaxDim  Dim // highest length used
+}

@@ -1,0 +1,3 @@
+module github.com/sinter-ml/sinter
+
+go 1.26
