@@ -175,6 +175,10 @@ type Info struct {
 	Attrs  AttrSet
 	Scalar ScalarOp // element-wise kinds: the function of each element
 
+	// DTypes is what the operands may be, besides masks and indices (those
+	// are Bool and I64); for kinds without operands, what Attrs.DType may be.
+	DTypes DTypeSet
+
 	// MinScalars and MaxScalars bound len(Operation.Scalars).
 	MinScalars, MaxScalars int
 

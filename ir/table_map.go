@@ -1,0 +1,84 @@
+package ir
+
+// mapRows are the element-wise kinds.
+var mapRows = rows{
+	Exp:   unary("Exp", SExp, "e^x"),
+	Expm1: unary("Expm1", SExpm1, "e^x − 1, accurate near 0"),
+	Log:   unary("Log", SLog, "natural logarithm"),
+	Log1p: unary("Log1p", SLog1p, "log(1+x), accurate near 0"),
+	Sqrt:  unary("Sqrt", SSqrt, "square root, correctly rounded"),
+	Rsqrt: unary("Rsqrt", SRsqrt, "1/√x"),
+	Recip: unary("Recip", SRecip, "1/x, correctly rounded"),
+	Sin:   unary("Sin", SSin, "sine of radians"),
+	Cos:   unary("Cos", SCos, "cosine of radians"),
+	Tanh:  unary("Tanh", STanh, "hyperbolic tangent"),
+	Erf:   unary("Erf", SErf, "error function"),
+	Round: unary("Round", SRound, "nearest integer, halves to even"),
+	Floor: unary("Floor", SFloor, "greatest integer not above x"),
+	Ceil:  unary("Ceil", SCeil, "least integer not below x"),
+	Trunc: unary("Trunc", STrunc, "integer part"),
+	IsNaN: unary("IsNaN", SIsNaN, "whether x is not a number"),
+
+	Abs:    unary("Abs", SAbs, "absolute value; the least i64 stays itself"),
+	Neg:    unary("Neg", SNeg, "−x"),
+	Sign:   unary("Sign", SSign, "−1, 0 or 1; signed zeros and NaN stay"),
+	Square: {Name: "Square", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, Doc: "x·x"},
+	Not:    unary("Not", SNot, "logical not"),
+	Cast:   {Name: "Cast", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: AnyDType, Attrs: HasDType, Doc: "conversion to another dtype, rounded once; float to int truncates and saturates"},
+
+	Relu:      {Name: "Relu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, Doc: "max(x, +0), NaN stays"},
+	LeakyRelu: {Name: "LeakyRelu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, MinScalars: 1, MaxScalars: 1, Doc: "x where x ≥ 0, else slope·x"},
+	Sigmoid:   unary("Sigmoid", SSigmoid, "1/(1+e^−x)"),
+	Silu:      unary("Silu", SSilu, "x·Sigmoid(x)"),
+	Gelu:      unary("Gelu", SGelu, "x·½(1+erf(x/√2))"),
+	GeluTanh:  unary("GeluTanh", SGeluTanh, "the tanh approximation of Gelu"),
+	Softplus:  unary("Softplus", SSoftplus, "log(1+e^x)"),
+
+	Add:          binary("Add", SAdd, "a + b"),
+	Sub:          binary("Sub", SSub, "a − b"),
+	Mul:          binary("Mul", SMul, "a · b"),
+	Div:          binary("Div", SDiv, "a / b; integers truncate, and x/0 is 0"),
+	Pow:          binary("Pow", SPow, "a to the power b; a negative i64 scalar exponent is an error"),
+	Maximum:      binary("Maximum", SMaximum, "the greater of a and b; NaN propagates, +0 above −0"),
+	Minimum:      binary("Minimum", SMinimum, "the lesser of a and b; NaN propagates, −0 below +0"),
+	Equal:        binary("Equal", SEqual, "whether a = b"),
+	NotEqual:     binary("NotEqual", SNotEqual, "whether a ≠ b; true with NaN"),
+	Less:         binary("Less", SLess, "whether a < b"),
+	LessEqual:    binary("LessEqual", SLessEqual, "whether a ≤ b"),
+	Greater:      binary("Greater", SGreater, "whether a > b"),
+	GreaterEqual: binary("GreaterEqual", SGreaterEqual, "whether a ≥ b"),
+	And:          binary("And", SAnd, "logical and"),
+	Or:           binary("Or", SOr, "logical or"),
+	Xor:          binary("Xor", SXor, "logical exclusive or"),
+
+	Where:  {Name: "Where", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: AnyDType, Scalar: SWhere, Doc: "a where the mask is true, else b"},
+	Clamp:  {Name: "Clamp", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, MinScalars: 2, MaxScalars: 2, Doc: "min(max(x, lo), hi)"},
+	MulAdd: {Name: "MulAdd", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: Numbers, Scalar: SMulAdd, Doc: "a·b + c, rounded once"},
+}
+
+// unary returns the row of an element-wise kind of one operand.
+func unary(name string, s ScalarOp, doc string) Info {
+	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: scalarDTypes(s), Scalar: s, Doc: doc}
+}
+
+// binary returns the row of an element-wise kind of two operands, the second
+// of which may be a scalar.
+func binary(name string, s ScalarOp, doc string) Info {
+	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 2, MaxScalars: 1, DTypes: scalarDTypes(s), Scalar: s, Doc: doc}
+}
+
+// scalarDTypes returns the dtypes whose compute type s is defined for.
+func scalarDTypes(s ScalarOp) DTypeSet {
+	sig := s.Sig()
+	var set DTypeSet
+	if sig.Float {
+		set |= Floats
+	}
+	if sig.Int {
+		set |= OnlyInt64
+	}
+	if sig.Bool {
+		set |= OnlyBool
+	}
+	return set
+}
