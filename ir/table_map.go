@@ -22,12 +22,12 @@ var mapRows = rows{
 	Abs:    unary("Abs", SAbs, "absolute value; the least i64 stays itself"),
 	Neg:    unary("Neg", SNeg, "−x"),
 	Sign:   unary("Sign", SSign, "−1, 0 or 1; signed zeros and NaN stay"),
-	Square: {Name: "Square", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, Doc: "x·x"},
+	Square: {Name: "Square", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, Infer: inferSame, Doc: "x·x"},
 	Not:    unary("Not", SNot, "logical not"),
-	Cast:   {Name: "Cast", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: AnyDType, Attrs: HasDType, Doc: "conversion to another dtype, rounded once; float to int truncates and saturates"},
+	Cast:   {Name: "Cast", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: AnyDType, Attrs: HasDType, Infer: inferCast, Doc: "conversion to another dtype, rounded once; float to int truncates and saturates"},
 
-	Relu:      {Name: "Relu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, Doc: "max(x, +0), NaN stays"},
-	LeakyRelu: {Name: "LeakyRelu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, MinScalars: 1, MaxScalars: 1, Doc: "x where x ≥ 0, else slope·x"},
+	Relu:      {Name: "Relu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, Infer: inferSame, Doc: "max(x, +0), NaN stays"},
+	LeakyRelu: {Name: "LeakyRelu", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Floats, MinScalars: 1, MaxScalars: 1, Infer: inferSame, Doc: "x where x ≥ 0, else slope·x"},
 	Sigmoid:   unary("Sigmoid", SSigmoid, "1/(1+e^−x)"),
 	Silu:      unary("Silu", SSilu, "x·Sigmoid(x)"),
 	Gelu:      unary("Gelu", SGelu, "x·½(1+erf(x/√2))"),
@@ -51,20 +51,20 @@ var mapRows = rows{
 	Or:           binary("Or", SOr, "logical or"),
 	Xor:          binary("Xor", SXor, "logical exclusive or"),
 
-	Where:  {Name: "Where", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: AnyDType, Scalar: SWhere, Doc: "a where the mask is true, else b"},
-	Clamp:  {Name: "Clamp", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, MinScalars: 2, MaxScalars: 2, Doc: "min(max(x, lo), hi)"},
-	MulAdd: {Name: "MulAdd", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: Numbers, Scalar: SMulAdd, Doc: "a·b + c, rounded once"},
+	Where:  {Name: "Where", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: AnyDType, Scalar: SWhere, Infer: inferWhere, Doc: "a where the mask is true, else b"},
+	Clamp:  {Name: "Clamp", Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: Numbers, MinScalars: 2, MaxScalars: 2, Infer: inferSame, Doc: "min(max(x, lo), hi)"},
+	MulAdd: {Name: "MulAdd", Class: ClassMap, MinIn: 3, MaxIn: 3, DTypes: Numbers, Scalar: SMulAdd, Infer: inferMulAdd, Doc: "a·b + c, rounded once"},
 }
 
 // unary returns the row of an element-wise kind of one operand.
 func unary(name string, s ScalarOp, doc string) Info {
-	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: scalarDTypes(s), Scalar: s, Doc: doc}
+	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 1, DTypes: scalarDTypes(s), Scalar: s, Infer: inferSame, Doc: doc}
 }
 
 // binary returns the row of an element-wise kind of two operands, the second
 // of which may be a scalar.
 func binary(name string, s ScalarOp, doc string) Info {
-	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 2, MaxScalars: 1, DTypes: scalarDTypes(s), Scalar: s, Doc: doc}
+	return Info{Name: name, Class: ClassMap, MinIn: 1, MaxIn: 2, MaxScalars: 1, DTypes: scalarDTypes(s), Scalar: s, Infer: inferBinary, Doc: doc}
 }
 
 // scalarDTypes returns the dtypes whose compute type s is defined for.

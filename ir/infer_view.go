@@ -1,0 +1,237 @@
+package ir
+
+import "math"
+
+func inferFull(o *Operation) (Shape, DType, error) {
+	err := o.scalarIs(0, o.Attrs.DType.Compute())
+	return o.Attrs.Shape, o.Attrs.DType, err
+}
+
+func inferArange(o *Operation) (Shape, DType, error) {
+	if r := len(o.Attrs.Shape); r != 1 {
+		return nil, Invalid, shapeErrorf("makes rank 1, got the shape %v", o.Attrs.Shape)
+	}
+	want := Invalid // f64 bits
+	if o.Attrs.DType.IsInt() {
+		want = I64
+	}
+	for i := range o.Scalars {
+		if err := o.scalarIs(i, want); err != nil {
+			return nil, Invalid, err
+		}
+	}
+	return o.Attrs.Shape, o.Attrs.DType, nil
+}
+
+func inferRandom(o *Operation) (Shape, DType, error) {
+	for i := range o.Scalars {
+		want := I64
+		if i >= 2 && o.Kind != RandInt {
+			want = F32
+		}
+		if err := o.scalarIs(i, want); err != nil {
+			return nil, Invalid, err
+		}
+	}
+	s := o.Scalars
+	switch o.Kind {
+	case Uniform:
+		if low, high := s[2].Float32(), s[3].Float32(); !(low <= high) {
+			return nil, Invalid, argumentErrorf("bounds %v and %v are not in order", low, high)
+		}
+	case Normal:
+		if sd := s[3].Float32(); !(sd >= 0) {
+			return nil, Invalid, argumentErrorf("standard deviation %v is not a number from 0", sd)
+		}
+	case Bernoulli:
+		if p := s[2].Float32(); !(p >= 0 && p <= 1) {
+			return nil, Invalid, argumentErrorf("probability %v is not between 0 and 1", p)
+		}
+	case RandInt:
+		if low, high := s[2].Int64(), s[3].Int64(); low >= high {
+			return nil, Invalid, argumentErrorf("there is no integer from %d up to but not including %d", low, high)
+		}
+	}
+	return o.Attrs.Shape, o.Attrs.DType, nil
+}
+
+func inferReshape(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if a, b := x.Shape.NumElements(), o.Attrs.Shape.NumElements(); a != b {
+		return nil, Invalid, shapeErrorf("%v with %d elements cannot become %v with %d", x.Shape, a, o.Attrs.Shape, b)
+	}
+	return o.Attrs.Shape, x.DType, nil
+}
+
+func inferPermute(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if err := o.permutation(len(x.Shape)); err != nil {
+		return nil, Invalid, err
+	}
+	out := make(Shape, len(x.Shape))
+	for i, a := range o.Attrs.Axes {
+		out[i] = x.Shape[a]
+	}
+	return out, x.DType, nil
+}
+
+func inferExpand(o *Operation) (Shape, DType, error) {
+	x, to := &o.Inputs[0], o.Attrs.Shape
+	off := len(to) - len(x.Shape)
+	if off < 0 {
+		return nil, Invalid, shapeErrorf("rank %d cannot expand to rank %d", len(x.Shape), len(to))
+	}
+	for i, d := range x.Shape {
+		if t := to[off+i]; d != t && d != 1 {
+			return nil, Invalid, shapeErrorf("%v cannot expand to %v: length %d against %d at axis %d", x.Shape, to, d, t, off+i)
+		}
+	}
+	return to, x.DType, nil
+}
+
+func inferSlice(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if err := checkRanges(o.Ranges, x.Shape); err != nil {
+		return nil, Invalid, err
+	}
+	whole := true
+	for i := range o.Ranges {
+		whole = whole && o.Ranges[i].Len == x.Shape[i]
+	}
+	if whole {
+		return x.Shape, x.DType, nil
+	}
+	out := make(Shape, len(x.Shape))
+	for i := range o.Ranges {
+		out[i] = o.Ranges[i].Len
+	}
+	return out, x.DType, nil
+}
+
+// checkRanges checks that there is one range for each axis of s and that none
+// leaves its axis; of a start read at run time only that some value fits.
+func checkRanges(ranges []Range, s Shape) error {
+	if len(ranges) != len(s) {
+		return shapeErrorf("%d ranges do not fit rank %d", len(ranges), len(s))
+	}
+	for i := range ranges {
+		r, n := &ranges[i], s[i]
+		if r.Step == 0 {
+			return argumentErrorf("range %d has step 0", i)
+		}
+		if r.Len < 0 {
+			return argumentErrorf("range %d has the negative length %d", i, r.Len)
+		}
+		if r.Len == 0 {
+			if r.Start < 0 || r.Start > n {
+				return indexErrorf("range %d starts at %d, outside axis %d of length %d", i, r.Start, i, n)
+			}
+			continue
+		}
+		// Dividing, since (Len−1)·Step may overflow.
+		if r.Len > n || r.Len > 1 && (r.Step == math.MinInt || max(r.Step, -r.Step) > (n-1)/(r.Len-1)) {
+			return indexErrorf("range %d of %d elements in steps of %d is longer than axis %d of length %d", i, r.Len, r.Step, i, n)
+		}
+		if r.Input != 0 {
+			continue
+		}
+		if r.Start < 0 || r.Start >= n {
+			return indexErrorf("range %d starts at %d, outside axis %d of length %d", i, r.Start, i, n)
+		}
+		if r.Len == 1 {
+			continue
+		}
+		if last := r.Start + (r.Len-1)*r.Step; last < 0 || last >= n {
+			return indexErrorf("range %d ends at %d, outside axis %d of length %d", i, last, i, n)
+		}
+	}
+	return nil
+}
+
+func inferFlip(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	_, err := o.manyAxes(len(x.Shape))
+	return x.Shape, x.DType, err
+}
+
+func inferCat(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	axis, err := o.oneAxis(len(x.Shape))
+	if err != nil {
+		return nil, Invalid, err
+	}
+	total := uint64(0)
+	for i := range o.Inputs {
+		in := &o.Inputs[i]
+		if err := o.sameDType(0, i); err != nil {
+			return nil, Invalid, err
+		}
+		if len(in.Shape) != len(x.Shape) {
+			return nil, Invalid, shapeErrorf("operand %d has rank %d instead of %d", i, len(in.Shape), len(x.Shape))
+		}
+		for a, d := range in.Shape {
+			if a != axis && d != x.Shape[a] {
+				return nil, Invalid, shapeErrorf("operand %d has length %d instead of %d at axis %d", i, d, x.Shape[a], a)
+			}
+		}
+		if total += uint64(in.Shape[axis]); total > MaxElements {
+			return nil, Invalid, shapeErrorf("the result is longer than %d at axis %d", int64(MaxElements), axis)
+		}
+	}
+	return x.Shape.with(axis, int(total)), x.DType, nil
+}
+
+// with returns s with another length at an axis, s itself if it is the same.
+func (s Shape) with(axis, length int) Shape {
+	if s[axis] == length {
+		return s
+	}
+	out := s.Clone()
+	out[axis] = length
+	return out
+}
+
+func inferRepeat(o *Operation) (Shape, DType, error) {
+	x, times := &o.Inputs[0], o.Attrs.Ints
+	if len(times) != len(x.Shape) {
+		return nil, Invalid, shapeErrorf("%d counts do not fit rank %d", len(times), len(x.Shape))
+	}
+	out := make(Shape, len(x.Shape))
+	for i, d := range x.Shape {
+		t := times[i]
+		if t < 0 {
+			return nil, Invalid, argumentErrorf("axis %d is repeated %d times", i, t)
+		}
+		if d > 0 && t > MaxElements/d {
+			return nil, Invalid, shapeErrorf("length %d repeated %d times at axis %d is longer than %d", d, t, i, int64(MaxElements))
+		}
+		out[i] = d * t
+	}
+	return out, x.DType, nil
+}
+
+func inferPad(o *Operation) (Shape, DType, error) {
+	x, widths := &o.Inputs[0], o.Attrs.Ints
+	if len(widths) != 2*len(x.Shape) {
+		return nil, Invalid, shapeErrorf("%d widths do not fit rank %d, which needs low and high for each axis", len(widths), len(x.Shape))
+	}
+	out := make(Shape, len(x.Shape))
+	for i, d := range x.Shape {
+		low, high := widths[2*i], widths[2*i+1]
+		if !isLength(low) || !isLength(high) {
+			return nil, Invalid, shapeErrorf("widths %d and %d at axis %d are beyond %d", low, high, i, int64(MaxElements))
+		}
+		n := int64(d) + int64(low) + int64(high)
+		if n < 0 {
+			return nil, Invalid, shapeErrorf("widths %d and %d crop more than the length %d at axis %d", low, high, d, i)
+		}
+		if n > MaxElements {
+			return nil, Invalid, shapeErrorf("length %d padded by %d and %d at axis %d is longer than %d", d, low, high, i, int64(MaxElements))
+		}
+		out[i] = int(n)
+	}
+	return out, x.DType, nil
+}
+
+// isLength reports whether n's magnitude is one a length may have.
+func isLength(n int) bool { return n >= -MaxElements && n <= MaxElements }
