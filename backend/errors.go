@@ -21,6 +21,19 @@ type LaunchError struct {
 func (e *LaunchError) Error() string { return fmt.Sprintf("launch %s: %v", e.Kernel, e.Err) }
 func (e *LaunchError) Unwrap() error { return e.Err }
 
+// The reasons of a CaptureError.
+const (
+	CaptureRecording    = "already recording"
+	CaptureNotRecording = "not recording"
+	CaptureAllocated    = "allocated" // memory was taken from the system inside the window
+	CaptureRead         = "read"      // a result was asked for inside the window
+	CaptureSync         = "sync"      // a wait inside the window
+	CaptureTrim         = "trim"      // pools trimmed inside a window
+	CaptureReplay       = "replay"    // a graph replayed inside the window
+	CaptureDestroyed    = "destroyed" // the graph was destroyed
+	CaptureInjected     = "injected"  // by a test
+)
+
 // CaptureError says why a capture was refused or failed.
 type CaptureError struct {
 	Reason string // a short fixed name
@@ -61,3 +74,17 @@ type DeviceError struct {
 
 func (e *DeviceError) Error() string { return fmt.Sprintf("device %s: %v", e.Device, e.Err) }
 func (e *DeviceError) Unwrap() error { return e.Err }
+
+// PanicError is a panic of a kernel, caught.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+
+// Unwrap returns the panic's value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

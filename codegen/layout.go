@@ -33,11 +33,11 @@ func denseStrides(shape ir.Shape) []int {
 // IsContiguous reports whether the elements lie in row-major order without
 // gaps; strides of length-1 axes do not matter. The offset may be anything.
 func (l Layout) IsContiguous() bool {
+	if slices.Contains(l.Shape, 0) {
+		return true
+	}
 	n := 1
 	for i := len(l.Shape) - 1; i >= 0; i-- {
-		if l.Shape[i] == 0 {
-			return true
-		}
 		if l.Shape[i] != 1 {
 			if l.Strides[i] != n {
 				return false
@@ -95,13 +95,18 @@ func (l Layout) Flip(axes []int) Layout {
 }
 
 // Reshape returns the layout of the same elements, in row-major order, under
-// another shape, and whether strides can express it without a copy.
+// another shape, and whether strides can express it without a copy. Shapes
+// with different numbers of elements never can.
 func (l Layout) Reshape(shape ir.Shape) (Layout, bool) {
 	if slices.Equal(l.Shape, shape) {
 		return l, true
 	}
+	n := l.Shape.NumElements()
+	if n != shape.NumElements() {
+		return Layout{}, false
+	}
 	out := Layout{Shape: shape, Strides: make([]int, len(shape)), Offset: l.Offset}
-	if l.Shape.NumElements() <= 1 {
+	if n <= 1 {
 		copy(out.Strides, denseStrides(shape))
 		return out, true
 	}

@@ -1,0 +1,73 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/ir"
+)
+
+var opNames = [numOps]string{
+	OpInvalid:   "invalid",
+	OpConst:     "const",
+	OpParam:     "param",
+	OpLoad:      "load",
+	OpCoord:     "coord",
+	OpApply:     "apply",
+	OpCast:      "cast",
+	OpReduce:    "reduce",
+	OpCount:     "count",
+	OpContract:  "contract",
+	OpScan:      "scan",
+	OpArange:    "arange",
+	OpPhilox:    "philox",
+	OpNormal:    "normal",
+	OpAttention: "attention",
+}
+
+// String returns the name of o as printed in kernels.
+func (o Op) String() string {
+	if o >= numOps {
+		return fmt.Sprintf("op(%d)", uint8(o))
+	}
+	return opNames[o]
+}
+
+var modeNames = [...]string{"in", "out", "inout"}
+
+// String returns "in", "out" or "inout".
+func (m Mode) String() string { return modeNames[m] }
+
+var levelNames = [...]string{"element", "row"}
+
+// String returns "element" or "row".
+func (l Level) String() string { return levelNames[l] }
+
+// attentionAccesses is how many accesses, from access 0 on, an attention
+// kernel reads itself: Q, K, V and the mask if there is one.
+func (k *Kernel) attentionAccesses() int {
+	if k.Attention.HasMask {
+		return 4
+	}
+	return 3
+}
+
+// reads calls f for each access an instruction reads.
+func (k *Kernel) reads(in *Instr, f func(access int)) {
+	switch in.Op {
+	case OpLoad:
+		f(in.Access)
+	case OpContract:
+		f(in.Access)
+		f(in.Access2)
+	case OpAttention:
+		for a := range k.attentionAccesses() {
+			f(a)
+		}
+	}
+}
+
+// isRegister reports whether values of type d exist in scalar programs.
+func isRegister(d ir.DType) bool { return d == ir.F32 || d == ir.I64 || d == ir.Bool }
+
+// Axes returns the number of axes of the kernel's space.
+func (k *Kernel) Axes() int { return k.Outer + k.Inner }
