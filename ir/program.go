@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
 // Constant is a tensor with its elements, little endian, in row-major order.
@@ -142,14 +143,28 @@ func (p *Program) Validate() error {
 			return &ProgramError{-1, fmt.Errorf("output %d: %%%d is not defined", i, id)}
 		}
 	}
-	for id := range p.Names {
+	if err := p.validateLabels(v); err != nil {
+		return &ProgramError{-1, err}
+	}
+	return nil
+}
+
+// validateLabels checks names and positions.
+func (p *Program) validateLabels(v *validator) error {
+	for id, name := range p.Names {
 		if _, ok := v.defs[id]; !ok {
-			return &ProgramError{-1, fmt.Errorf("name %q: %%%d is not defined", p.Names[id], id)}
+			return argumentErrorf("name %q: %%%d is not defined", name, id)
+		}
+		if !utf8.ValidString(name) {
+			return argumentErrorf("name %q of %%%d is not valid UTF-8", name, id)
 		}
 	}
-	for i := range p.Positions {
+	for i, at := range p.Positions {
 		if i < 0 || i >= len(p.Ops) {
-			return &ProgramError{-1, fmt.Errorf("position %q: there is no operation %d", p.Positions[i], i)}
+			return argumentErrorf("position %q: there is no operation %d", at, i)
+		}
+		if !utf8.ValidString(at) {
+			return argumentErrorf("position %q of operation %d is not valid UTF-8", at, i)
 		}
 	}
 	return nil
