@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -89,7 +90,7 @@ func TestWeightsFitTheData(t *testing.T) {
 	sizes := []int{Pixels, 64, 32, Classes}
 	var weights, biases [3][]float64
 	for l := range weights {
-		weights[l], biases[l] = layer(t, f, "net."+string(rune('0'+l)), sizes[l], sizes[l+1])
+		weights[l], biases[l] = layer(t, f, fmt.Sprintf("net.%d", l), sizes[l], sizes[l+1])
 	}
 	s, err := Load()
 	require.NoError(t, err)
