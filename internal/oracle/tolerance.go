@@ -104,7 +104,7 @@ func compareFloat(got, want Tensor, tol Tol, pos int, index []int) error {
 	case math.IsInf(allowed, 1),
 		g != g && w != w,
 		distance <= tol.ULPs && sameZero,
-		math.Abs(float64(g)-float64(w)) <= allowed:
+		allowed > 0 && math.Abs(float64(g)-float64(w)) <= allowed:
 		return nil
 	}
 	return fmt.Errorf("at %v: got %v (%#08x), want %v (%#08x): %d ulps apart, %d allowed, or %g absolute",
