@@ -76,7 +76,7 @@ func (k *Kernel) instrString(in *Instr) string {
 		fmt.Fprintf(&b, "load a%d", in.Access)
 		n := len(in.Args)
 		if in.Access >= 0 && in.Access < len(k.Accesses) {
-			n = min(n, k.Accesses[in.Access].Indices)
+			n = min(n, max(k.Accesses[in.Access].Indices, 0))
 		}
 		if n > 0 {
 			b.WriteString("[" + values(in.Args[:n]) + "]")

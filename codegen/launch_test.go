@@ -1,0 +1,250 @@
+package codegen
+
+import (
+	"math"
+	wide "math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/ir"
+)
+
+func mapLaunch() *Launch {
+	return &Launch{
+		Dims: []int{2, 3},
+		Access: []AccessArgs{
+			{Strides: []int{3, 1}},
+			{Strides: []int{0, 1}, Offset: -1, Window: []WindowArg{{Axis: 1, Lo: 1, Hi: 3}}},
+			{Strides: []int{3, 1}},
+		},
+		Params: []uint64{uint64(math.Float32bits(2))},
+	}
+}
+
+var mapSizes = []int{12, 8, 12} // 6 bf16, 2 f32, 6 bf16
+
+func TestCheckLaunch(t *testing.T) {
+	require.NoError(t, CheckLaunch(mapKernel(), mapLaunch(), mapSizes))
+	tests := []struct {
+		name  string
+		spoil func(l *Launch, sizes []int)
+		where string
+		rule  string
+	}{
+		{"dims", func(l *Launch, _ []int) { l.Dims = l.Dims[:1] }, "launch", "1 lengths for 2 axes"},
+		{"accesses", func(l *Launch, _ []int) { l.Access = l.Access[:2] }, "launch", "2 accesses"},
+		{"params", func(l *Launch, _ []int) { l.Params = nil }, "launch", "0 params"},
+		{"negative length", func(l *Launch, _ []int) { l.Dims[0] = -1 }, "launch", "length -1"},
+		{"too many points", func(l *Launch, _ []int) { l.Dims[0], l.Dims[1] = math.MaxInt, math.MaxInt }, "launch", "length"},
+		{"f32 param", func(l *Launch, _ []int) { l.Params[0] = 1 << 40 }, "launch", "param 0"},
+		{"strides", func(l *Launch, _ []int) { l.Access[0].Strides = l.Access[0].Strides[:1] }, "access 0", "1 strides"},
+		{"index", func(l *Launch, _ []int) { l.Access[0].Index = []IndexArg{{1, 1}} }, "access 0", "1 indexed axes, not 0"},
+		{"window", func(l *Launch, _ []int) { l.Access[0].Window = []WindowArg{{0, 0, 1}} }, "access 0", "not masked"},
+		{"window axis", func(l *Launch, _ []int) { l.Access[1].Window[0].Axis = 2 }, "access 1", "axis 2"},
+		{"one too few", func(_ *Launch, s []int) { s[0] = 11 }, "access 0", "reaches elements 0 to 5 of buffer 0, which has 5"},
+		{"output", func(_ *Launch, s []int) { s[2] = 10 }, "access 2", "reaches"},
+		{"before the buffer", func(l *Launch, _ []int) { l.Access[0].Offset = -1 }, "access 0", "elements -1 to 4"},
+		{"flipped", func(l *Launch, _ []int) { l.Access[0].Strides[1] = -1 }, "access 0", "elements -2 to 3"},
+		{"window too low", func(l *Launch, _ []int) { l.Access[1].Window[0].Lo = 0 }, "access 1", "elements -1 to 1"},
+		{"window past the space", func(l *Launch, _ []int) { l.Access[1].Window[0] = WindowArg{1, -5, 9} }, "access 1", "elements -1 to 1"},
+		{"no window", func(l *Launch, _ []int) { l.Access[1].Window = nil }, "access 1", "elements -1 to 1"},
+		{"overflow", func(l *Launch, _ []int) { l.Access[0].Strides[0] = math.MaxInt; l.Dims[0] = 4 }, "access 0", "overflow"},
+		{"overflow in the sum", func(l *Launch, _ []int) { l.Access[0].Offset = math.MaxInt }, "access 0", "overflow"},
+		{"overflow downwards", func(l *Launch, _ []int) { l.Access[0].Strides[0] = math.MinInt }, "access 0", "overflow"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			l, sizes := mapLaunch(), append([]int(nil), mapSizes...)
+			tt.spoil(l, sizes)
+			var e *ArgsError
+			require.ErrorAs(t, CheckLaunch(mapKernel(), l, sizes), &e)
+			assert.Equal(t, "scale-add", e.Kernel)
+			assert.Equal(t, tt.where, e.Where)
+			assert.Contains(t, e.Rule, tt.rule)
+		})
+	}
+	t.Run("buffers", func(t *testing.T) {
+		assert.ErrorContains(t, CheckLaunch(mapKernel(), mapLaunch(), mapSizes[:2]), "2 buffers, not 3")
+	})
+}
+
+func TestEmptyLaunchesTouchNothing(t *testing.T) {
+	l := mapLaunch()
+	l.Dims[0] = 0
+	l.Access[0].Offset = 1000
+	assert.NoError(t, CheckLaunch(mapKernel(), l, []int{0, 0, 0}))
+	l = mapLaunch()
+	l.Access[1].Window[0] = WindowArg{1, 2, 2}
+	assert.NoError(t, CheckLaunch(mapKernel(), l, []int{12, 0, 12}), "an empty window reads nothing")
+}
+
+func TestCheckLaunchOfIndexedAxes(t *testing.T) {
+	// x[rows, 4] gathered by index along its rows.
+	launch := func(rows int) *Launch {
+		return &Launch{Dims: []int{2, 4}, Access: []AccessArgs{
+			{Strides: []int{0, 1}, Index: []IndexArg{{Extent: rows, Stride: 4}}},
+			{Strides: []int{1, 0}},
+			{Strides: []int{4, 1}},
+		}}
+	}
+	sizes := []int{5 * 4 * 4, 2 * 8, 8 * 4}
+	assert.NoError(t, CheckLaunch(gatherKernel(), launch(5), sizes))
+	assert.ErrorContains(t, CheckLaunch(gatherKernel(), launch(6), sizes), "elements 0 to 23 of buffer 0, which has 20")
+	assert.NoError(t, CheckLaunch(gatherKernel(), launch(0), []int{0, 16, 32}), "no index is in range: nothing is read")
+	assert.ErrorContains(t, CheckLaunch(gatherKernel(), launch(-1), sizes), "length -1")
+}
+
+func TestRowAccessesMayNotMoveAlongInnerAxes(t *testing.T) {
+	launch := func() *Launch {
+		return &Launch{Dims: []int{2, 3}, Access: []AccessArgs{
+			{Strides: []int{3, 1}}, {Strides: []int{3, 1}}, {Strides: []int{1, 0}},
+		}}
+	}
+	sizes := []int{24, 24, 16}
+	require.NoError(t, CheckLaunch(rowsKernel(), launch(), sizes))
+	l := launch()
+	l.Access[2].Strides[1] = 1
+	assert.ErrorContains(t, CheckLaunch(rowsKernel(), l, sizes), "stride 1 on inner axis 1")
+	l.Dims[1] = 1
+	assert.NoError(t, CheckLaunch(rowsKernel(), l, sizes), "an axis of length 1 has no second element")
+	// Rows over nothing still write their row values.
+	l = launch()
+	l.Dims[1] = 0
+	assert.NoError(t, CheckLaunch(rowsKernel(), l, []int{0, 0, 16}))
+	assert.ErrorContains(t, CheckLaunch(rowsKernel(), l, []int{0, 0, 8}), "access 2")
+}
+
+func TestContractionOverNothingWritesZeros(t *testing.T) {
+	l := &Launch{Dims: []int{2, 3, 0}, Access: []AccessArgs{
+		{Strides: []int{0, 0, 1}}, {Strides: []int{0, 1, 3}}, {Strides: []int{0, 1, 0}}, {Strides: []int{3, 1, 0}},
+	}}
+	assert.NoError(t, CheckLaunch(contractionKernel(), l, []int{0, 0, 12, 24}))
+	assert.ErrorContains(t, CheckLaunch(contractionKernel(), l, []int{0, 0, 12, 20}), "access 3")
+	assert.ErrorContains(t, CheckLaunch(contractionKernel(), l, []int{0, 0, 8, 24}), "access 2")
+}
+
+func TestAttentionReadsValuesWithoutHeadDims(t *testing.T) {
+	// Scores over a head of length 0 are all 0: V is read, Q and K are not.
+	l := &Launch{Dims: []int{1, 1, 2, 3, 4, 0}, Params: []uint64{0, 0}, Access: []AccessArgs{
+		{Strides: []int{0, 0, 0, 0, 0, 1}}, {Strides: []int{0, 0, 0, 0, 0, 1}},
+		{Strides: []int{12, 12, 0, 1, 3, 0}}, {Strides: []int{8, 8, 4, 0, 1, 0}},
+		{Strides: []int{6, 6, 3, 1, 0, 0}},
+	}}
+	assert.NoError(t, CheckLaunch(attentionKernel(), l, []int{0, 0, 48, 8, 24}))
+	assert.ErrorContains(t, CheckLaunch(attentionKernel(), l, []int{0, 0, 44, 8, 24}), "access 2")
+}
+
+// The check agrees with visiting every point.
+func TestBoundsAreExact(t *testing.T) {
+	k := &Kernel{
+		Template: Map, Outer: 3,
+		Buffers:  []Buffer{{ir.Bool, In}, {ir.Bool, Out}},
+		Accesses: []Access{{Buffer: 0, Indices: 1, Masked: true}, {Buffer: 1}},
+		Body: []Instr{
+			{Op: OpCoord, Type: ir.I64, Index: 0},
+			{Op: OpConst, Type: ir.Bool},
+			{Op: OpLoad, Type: ir.Bool, Args: []Value{0, 1}},
+		},
+		Stores: []Store{{Access: 1, Value: 2}},
+	}
+	require.NoError(t, k.Verify())
+	r := rand.New(rand.NewPCG(7, 8))
+	fits := 0
+	for range 20000 {
+		dims := []int{r.IntN(4), 1 + r.IntN(3), 1 + r.IntN(3)}
+		a := AccessArgs{Offset: r.IntN(12) - 2, Strides: []int{r.IntN(7) - 3, r.IntN(5) - 2, r.IntN(3) - 1},
+			Index: []IndexArg{{Extent: r.IntN(4), Stride: r.IntN(5) - 2}}}
+		for range r.IntN(3) {
+			lo := r.IntN(4) - 1
+			a.Window = append(a.Window, WindowArg{Axis: r.IntN(3), Lo: lo, Hi: lo + r.IntN(4)})
+		}
+		size := r.IntN(16)
+		l := &Launch{Dims: dims, Access: []AccessArgs{a, {Strides: []int{0, 0, 0}}}}
+		want := staysInside(dims, a, size)
+		if want {
+			fits++
+		}
+		require.Equal(t, want, CheckLaunch(k, l, []int{size, 1}) == nil, "%+v in %d", l, size)
+	}
+	assert.Greater(t, fits, 2000)
+}
+
+func staysInside(dims []int, a AccessArgs, size int) bool {
+	for i := range dims[0] {
+		for j := range dims[1] {
+			for k := range dims[2] {
+				at := []int{i, j, k}
+				inside := true
+				for _, w := range a.Window {
+					inside = inside && w.Lo <= at[w.Axis] && at[w.Axis] < w.Hi
+				}
+				if !inside {
+					continue
+				}
+				for x := range a.Index[0].Extent {
+					p := a.Offset + i*a.Strides[0] + j*a.Strides[1] + k*a.Strides[2] + x*a.Index[0].Stride
+					if p < 0 || p >= size {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
+func TestCheckingAllocatesNothing(t *testing.T) {
+	c, l := NewChecker(mapKernel()), mapLaunch()
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		if c.Check(l, mapSizes) != nil {
+			t.Fail()
+		}
+	}))
+}
+
+func TestCloneOfALaunchSharesNothing(t *testing.T) {
+	l := mapLaunch()
+	l.Access[0].Index = []IndexArg{{1, 2}}
+	c := l.Clone()
+	assert.Equal(t, l, c)
+	c.Dims[0], c.Params[0] = 9, 9
+	c.Access[0].Strides[0], c.Access[0].Index[0].Extent, c.Access[1].Window[0].Lo = 9, 9, 9
+	want := mapLaunch()
+	want.Access[0].Index = []IndexArg{{1, 2}}
+	assert.Equal(t, want, l)
+}
+
+func TestCheckedArithmetic(t *testing.T) {
+	big := []int{math.MinInt, math.MinInt + 1, -3, -1, 0, 1, 2, math.MaxInt / 2, math.MaxInt}
+	for _, a := range big {
+		for _, b := range big {
+			exact := func(f func(z, x, y *wide.Int) *wide.Int) (int, bool) {
+				z := f(new(wide.Int), wide.NewInt(int64(a)), wide.NewInt(int64(b)))
+				return int(z.Int64()), z.IsInt64() && int64(int(z.Int64())) == z.Int64()
+			}
+			s, ok := add(a, b)
+			want, fits := exact((*wide.Int).Add)
+			assert.Equal(t, fits, ok, "%d + %d", a, b)
+			p, okMul := mul(a, b)
+			product, fitsMul := exact((*wide.Int).Mul)
+			if okMul {
+				assert.True(t, fitsMul, "%d · %d", a, b)
+				assert.Equal(t, product, p)
+			} else if fitsMul {
+				assert.Equal(t, math.MinInt, product, "only the least int is refused beside what overflows")
+			}
+			if ok {
+				assert.Equal(t, want, s)
+			}
+		}
+	}
+	_, ok := mul(math.MaxInt/2, 2)
+	assert.True(t, ok)
+	_, ok = mul(math.MaxInt/2+1, 2)
+	assert.False(t, ok)
+	_, ok = mul(math.MinInt, -1)
+	assert.False(t, ok)
+}
