@@ -110,6 +110,10 @@ func (o *Operation) checkInputs(row *Info) error {
 }
 
 func (o *Operation) checkSources(own int) error {
+	dtype := Invalid // of the tensor a scalar is combined with
+	if own > 0 {
+		dtype = o.Inputs[0].DType
+	}
 	var used [4]uint64 // a bit for each value of Input
 	check := func(in uint8, what string, i int, want DType) error {
 		if int(in) >= len(o.Inputs) {
@@ -130,7 +134,7 @@ func (o *Operation) checkSources(own int) error {
 			if s.Bits != 0 {
 				return argumentErrorf("scalar %d has both a value and a source", i)
 			}
-			if err := check(s.Input, "scalar", i, o.Inputs[0].DType); err != nil {
+			if err := check(s.Input, "scalar", i, dtype); err != nil {
 				return err
 			}
 		}

@@ -209,6 +209,7 @@ func TestScalars(t *testing.T) {
 		{name: "both", op: Operation{Kind: Add, Inputs: []TensorRef{x, s}, Scalars: []Scalar{{DType: F32, Input: 1, Bits: 1}}}, err: argErr(), msg: "scalar 0 has both a value and a source"},
 		{name: "unused", op: Operation{Kind: Clamp, Inputs: []TensorRef{x, s, s}, Scalars: []Scalar{{DType: F32, Input: 1}, F32Scalar(1)}}, err: argErr(), msg: "operand 2 is neither an operand nor a scalar's or range's source"},
 		{name: "none", op: Operation{Kind: Full, Inputs: []TensorRef{s}, Attrs: Attrs{DType: BF16}, Scalars: []Scalar{{DType: F32, Input: 1}}}, err: argErr(), msg: "takes 0 operands, got 1"},
+		{name: "no operands", op: Operation{Kind: Full, Attrs: Attrs{DType: BF16}, Scalars: []Scalar{{DType: F32, Input: 1}}}, err: argErr(), msg: "scalar 0 comes from operand 1 of 0"},
 	})
 }
 
