@@ -6,8 +6,16 @@ import (
 )
 
 // Dim names an entry of a segment's table of distinct lengths. Lengths that
-// were equal when the plan was made share an entry; entry 0 is always 1.
+// were equal when the plan was made share an entry; entry 0 is always 1. A
+// negative value -1-i stands for entry i of a call's Derived lengths.
 type Dim int32
+
+// Derived is a length that no tensor of the segment has: Factor times the
+// length Num, divided by the length Den.
+type Derived struct {
+	Factor   int
+	Num, Den Dim
+}
 
 // ViewKind is a step that changes a layout without moving data.
 type ViewKind uint8
@@ -17,7 +25,7 @@ const (
 	ViewReshape ViewKind = iota // to Shape
 	ViewPermute                 // by Axes
 	ViewExpand                  // to Shape
-	ViewSlice                   // by the Ranges of operation Op
+	ViewSlice                   // by the Ranges of operation Op; an axis whose start is a tensor is left whole
 	ViewFlip                    // of Axes
 )
 
@@ -37,7 +45,8 @@ type Binding struct {
 	// Axes gives, for each axis of the kernel's space, the axis of the layout
 	// it walks, or -1 for none (stride 0).
 	Axes []int
-	// Index lists the layout's axes that are indexed by values.
+	// Index lists the layout's axes that are indexed by values; -1 stands for
+	// an axis of length 1.
 	Index []int
 	// Window bounds space axes: the layout is read only at Lo ≤ i < Lo+Len,
 	// and lies Lo further along.
@@ -67,6 +76,7 @@ type Call struct {
 	Tensors []ir.TensorID // the tensor behind each buffer of the kernel (relative ids)
 	Access  []Binding     // one for each access of the kernel
 	Params  []Param       // one for each parameter of the kernel
+	Derived []Derived     // lengths named by negative Dims
 }
 
 // Alias is an output that is a view of a stored tensor and costs no launch.
@@ -89,6 +99,10 @@ type Optimization struct {
 	Aliases []Alias
 	Stored  []ir.TensorID // outputs the calls write
 	InPlace []InPlace
+	// Aside lists tensors the calls read that may share memory with a Var's
+	// version they overwrite, in another order. Where one does, it must be
+	// copied aside first.
+	Aside []ir.TensorID
 
 	Score   float64 // nanoseconds saved against running the operations one by one
 	Read    int64   // bytes the calls read and write, at the sizes first seen

@@ -1,0 +1,189 @@
+package fuser
+
+import (
+	"slices"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// builder writes the optimization of a block: one kernel for what the block
+// computes, aliases for views that need no kernel.
+type builder struct {
+	g      *Graph
+	name   string
+	ops    []int
+	stored func(ir.TensorID) bool // must the output exist in memory?
+}
+
+// build lowers the block into a kernel whose space is already set. homes give
+// the path of each computed output, and of what each effect writes, to the
+// space; anchor is the operation a template is built around, or -1.
+func (b *builder) build(l *lowering, anchor int, homes map[ir.TensorID]path) (*Optimization, error) {
+	if anchor >= 0 && l.anchor != nil {
+		if _, err := l.value(b.g.output(anchor), l.anchor, codegen.Element); err != nil {
+			return nil, err
+		}
+	}
+	o := &Optimization{Fuser: b.name, Ops: slices.Clone(b.ops)}
+	written := b.writes(l, homes)
+	for _, pos := range b.ops {
+		t := b.g.output(pos)
+		switch {
+		case ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect:
+			if err := l.effect(pos, homes[t]); err != nil {
+				return nil, err
+			}
+			o.Stored = append(o.Stored, t)
+		case written[t]:
+			if err := b.write(l, t, homes[t]); err != nil {
+				return nil, err
+			}
+			o.Stored = append(o.Stored, t)
+		case b.stored(t):
+			base, p := b.base(l, t, written)
+			if !b.g.strided(base, p) {
+				return nil, &Refusal{RuleReshapeStrided, b.g.Ops[pos].Kind.String()}
+			}
+			o.Aliases = append(o.Aliases, Alias{Tensor: t, Of: base, Views: p.mapping()})
+		}
+	}
+	if len(l.kernel.Stores) > 0 {
+		o.Calls = append(o.Calls, l.finish(b.kernelName()))
+		o.Aside = b.overlaps(l, homes)
+		o.InPlace = b.takeable(l, homes, o.Stored)
+	}
+	b.account(o)
+	return o, nil
+}
+
+// writes decides which outputs the kernel writes: those that must be stored,
+// but for views of a tensor that is in memory anyway, and the values below
+// such a view that has no place of its own in the space.
+func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorID]bool {
+	out := map[ir.TensorID]bool{}
+	for _, pos := range slices.Backward(b.ops) {
+		t := b.g.output(pos)
+		if !b.stored(t) && !out[t] || ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect {
+			continue
+		}
+		s, view := b.g.viewStep(pos)
+		if !view {
+			out[t] = true
+			continue
+		}
+		below := b.g.Ops[pos].Inputs[0].ID
+		p := identity(s.dst).prepend(s)
+		_, home := homes[t]
+		producer := b.g.Tensors[below].Producer
+		inside := producer >= 0 && l.block[producer]
+		if home && !(inside && b.stored(below) && b.g.strided(below, p)) {
+			out[t] = true
+		} else if inside {
+			if _, isView := b.g.viewStep(producer); !isView {
+				out[below] = true
+			}
+		}
+	}
+	return out
+}
+
+// base returns the tensor in memory that a view which is not written aliases.
+func (b *builder) base(l *lowering, t ir.TensorID, written map[ir.TensorID]bool) (ir.TensorID, path) {
+	p := identity(b.g.shape(t))
+	for {
+		producer := b.g.Tensors[t].Producer
+		if producer < 0 || !l.block[producer] || written[t] {
+			return t, p
+		}
+		s, ok := b.g.viewStep(producer)
+		if !ok {
+			return t, p
+		}
+		t, p = b.g.Ops[producer].Inputs[0].ID, p.prepend(s)
+	}
+}
+
+// write stores tensor t at its place in the space.
+func (b *builder) write(l *lowering, t ir.TensorID, p path) error {
+	var v codegen.Value
+	var err error
+	if l.rowOnly(p) {
+		v, err = l.value(t, p, codegen.Row)
+	} else {
+		v, err = l.elementValue(t, p)
+	}
+	if err != nil {
+		return err
+	}
+	l.store(t, p, v)
+	return nil
+}
+
+// kernelName joins the names of the computed kinds, for people.
+func (b *builder) kernelName() string {
+	var name []byte
+	for _, pos := range b.ops {
+		if _, view := b.g.viewStep(pos); view && len(b.ops) > 1 {
+			continue
+		}
+		if len(name) > 0 {
+			name = append(name, '_')
+		}
+		name = append(name, b.g.Ops[pos].Kind.String()...)
+		if len(name) > 80 {
+			return string(append(name, "_…"...))
+		}
+	}
+	return string(name)
+}
+
+// account fills in the bytes a block moves at the sizes at hand, and the
+// highest length it names.
+func (b *builder) account(o *Optimization) {
+	for i := range o.Calls {
+		c := &o.Calls[i]
+		points := int64(1)
+		for _, d := range c.Dims {
+			points *= int64(c.Length(d, b.g.Dims))
+			o.use(d)
+		}
+		for n, t := range c.Tensors {
+			bytes := min(b.g.bytes(t), points*int64(b.g.Tensors[t].DType.Size()))
+			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.Out {
+				o.Read += bytes
+			}
+			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.In {
+				o.Written += bytes
+			}
+		}
+		for _, a := range c.Access {
+			for _, v := range a.Views {
+				o.use(v.Shape...)
+			}
+			for _, w := range a.Window {
+				o.use(w.Len)
+				o.use(w.Sum...)
+			}
+		}
+		for _, d := range c.Derived {
+			o.use(d.Num, d.Den)
+		}
+	}
+	for _, a := range o.Aliases {
+		for _, v := range a.Views {
+			o.use(v.Shape...)
+		}
+	}
+}
+
+func (o *Optimization) use(dims ...Dim) {
+	for _, d := range dims {
+		o.MaxDim = max(o.MaxDim, d)
+	}
+}
+
+// bytes returns the size of a tensor.
+func (g *Graph) bytes(t ir.TensorID) int64 {
+	return int64(g.Tensors[t].Shape.NumElements()) * int64(g.Tensors[t].DType.Size())
+}

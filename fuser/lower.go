@@ -1,0 +1,359 @@
+package fuser
+
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// lowering writes one kernel. It walks back from each stored value: a value is
+// asked for at the points of the kernel's space through a path, its producer
+// asks for the operands through that path extended by its own, and what the
+// block does not compute is loaded. There is one lowering of each kind, used
+// whether the kind runs alone or inside a block, so fusing cannot change a
+// number.
+type lowering struct {
+	g     *Graph
+	block []bool // by operation: computed by this kernel
+
+	template codegen.Template
+	space    []Dim // outer, then inner lengths
+	outer    int
+	anchor   path // from the output of the operation the template is built around
+
+	kernel  codegen.Kernel
+	call    Call
+	buffers map[ir.TensorID]int
+	memo    map[string]codegen.Value
+	access  map[string]int
+	params  map[Param]int
+	reads   []read // of external tensors
+}
+
+// read is one way the kernel reads a tensor.
+type read struct {
+	tensor ir.TensorID
+	at     path
+	plain  bool // not indexed, masked or walked by the template
+}
+
+func newLowering(g *Graph, block []bool) *lowering {
+	return &lowering{
+		g: g, block: block,
+		buffers: map[ir.TensorID]int{},
+		memo:    map[string]codegen.Value{},
+		access:  map[string]int{},
+		params:  map[Param]int{},
+	}
+}
+
+// value returns the value of tensor t at the points of the space that p leads
+// to, rounded to t's dtype. A value wanted at every point may exist less often.
+func (l *lowering) value(t ir.TensorID, p path, at codegen.Level) (codegen.Value, error) {
+	if l.rowOnly(p) {
+		at = codegen.Row
+	}
+	key := string(p.key([]byte{byte(t), byte(t >> 8), byte(t >> 16), byte(at)}))
+	if v, ok := l.memo[key]; ok {
+		return v, nil
+	}
+	v, err := l.lower(t, p, at)
+	if err != nil {
+		return 0, err
+	}
+	l.memo[key] = v
+	return v, nil
+}
+
+// elementValue is value for a use that needs one at every point.
+func (l *lowering) elementValue(t ir.TensorID, p path) (codegen.Value, error) {
+	v, err := l.value(t, p, codegen.Element)
+	if err == nil && l.kernel.Body[v].Level == codegen.Row {
+		v = l.raise(v)
+	}
+	return v, err
+}
+
+// raise makes an element value of a row value.
+func (l *lowering) raise(v codegen.Value) codegen.Value {
+	fn := ir.SMaximum
+	if l.kernel.Body[v].Type == ir.Bool {
+		fn = ir.SOr
+	}
+	return l.apply(codegen.Element, fn, v, v)
+}
+
+// rowOnly reports whether what lies at the end of a path is the same at every
+// inner point, and there can be several.
+func (l *lowering) rowOnly(p path) bool {
+	if l.template != codegen.Rows || len(squeezed(l.space[l.outer:])) == 0 {
+		return false
+	}
+	for _, a := range p.axes()[l.outer:len(l.space)] {
+		if a >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lowering) lower(t ir.TensorID, p path, at codegen.Level) (codegen.Value, error) {
+	producer := l.g.Tensors[t].Producer
+	if producer < 0 || !l.block[producer] {
+		return l.load(t, p, at), nil
+	}
+	op := &l.g.Ops[producer]
+	if s, ok := l.g.viewStep(producer); ok {
+		return l.value(op.Inputs[0].ID, p.prepend(s), at)
+	}
+	r, ok := recipes[op.Kind]
+	if !ok {
+		return 0, &Refusal{RuleKind, fmt.Sprintf("no element of %v can be computed on its own", op.Kind)}
+	}
+	return r(&context{lowering: l, op: op, pos: producer, out: t, p: p, at: at})
+}
+
+// load reads an external tensor.
+func (l *lowering) load(t ir.TensorID, p path, at codegen.Level) codegen.Value {
+	l.reads = append(l.reads, read{t, p, true})
+	a := l.bind(t, p, nil, codegen.In)
+	return l.emit(codegen.Instr{Op: codegen.OpLoad, Type: l.dtype(t).Compute(), Level: at, Access: a})
+}
+
+func (l *lowering) dtype(t ir.TensorID) ir.DType { return l.g.Tensors[t].DType }
+
+// bind returns the access of tensor t through p. Axes of p's last map beyond
+// the space are indexed by values.
+func (l *lowering) bind(t ir.TensorID, p path, window []Window, mode codegen.Mode) int {
+	key := string(p.key([]byte{byte(t), byte(t >> 8), byte(t >> 16)})) + fmt.Sprint(window)
+	if a, ok := l.access[key]; ok {
+		l.buffer(t, mode)
+		return a
+	}
+	a := l.newAccess(t, p, window, mode)
+	l.access[key] = a
+	return a
+}
+
+// newAccess adds an access of tensor t.
+func (l *lowering) newAccess(t ir.TensorID, p path, window []Window, mode codegen.Mode) int {
+	b := Binding{Views: p.views(), Axes: p.axes()[:len(l.space)], Index: p.axes()[len(l.space):], Window: window}
+	l.kernel.Accesses = append(l.kernel.Accesses, codegen.Access{
+		Buffer: l.buffer(t, mode), Indices: len(b.Index), Masked: len(window) > 0,
+	})
+	l.call.Access = append(l.call.Access, b)
+	return len(l.kernel.Accesses) - 1
+}
+
+func (l *lowering) buffer(t ir.TensorID, mode codegen.Mode) int {
+	b, ok := l.buffers[t]
+	if !ok {
+		b = len(l.kernel.Buffers)
+		l.buffers[t] = b
+		l.kernel.Buffers = append(l.kernel.Buffers, codegen.Buffer{DType: l.dtype(t), Mode: mode})
+		l.call.Tensors = append(l.call.Tensors, t)
+	}
+	if l.kernel.Buffers[b].Mode != mode {
+		l.kernel.Buffers[b].Mode = codegen.InOut
+	}
+	return b
+}
+
+// emit appends an instruction.
+func (l *lowering) emit(in codegen.Instr) codegen.Value {
+	l.kernel.Body = append(l.kernel.Body, in)
+	return codegen.Value(len(l.kernel.Body) - 1)
+}
+
+// apply appends a scalar function of values.
+func (l *lowering) apply(at codegen.Level, fn ir.ScalarOp, args ...codegen.Value) codegen.Value {
+	typ := l.kernel.Body[args[len(args)-1]].Type
+	if fn.Sig().ResultBool {
+		typ = ir.Bool
+	}
+	return l.emit(codegen.Instr{Op: codegen.OpApply, Fn: fn, Type: typ, Level: l.levelOf(at, args), Args: args})
+}
+
+// levelOf returns where a value of the arguments exists: at least as often as
+// they do.
+func (l *lowering) levelOf(at codegen.Level, args []codegen.Value) codegen.Level {
+	if l.template != codegen.Rows {
+		return codegen.Element
+	}
+	for _, a := range args {
+		if l.kernel.Body[a].Level == codegen.Element {
+			return codegen.Element
+		}
+	}
+	return at
+}
+
+// cast converts a value, unless its register already holds the result.
+func (l *lowering) cast(at codegen.Level, v codegen.Value, from, to ir.DType) codegen.Value {
+	if from == to || from == ir.BF16 && to == ir.F32 {
+		return v
+	}
+	return l.emit(codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Level: l.levelOf(at, []codegen.Value{v}), Args: []codegen.Value{v}})
+}
+
+// round rounds a computed value to dtype d: the one rounding of an operation.
+func (l *lowering) round(at codegen.Level, v codegen.Value, d ir.DType) codegen.Value {
+	return l.cast(at, v, d.Compute(), d)
+}
+
+// constant returns a value that is part of the kernel's structure.
+func (l *lowering) constant(at codegen.Level, t ir.DType, bits uint64) codegen.Value {
+	key := fmt.Sprint("const", at, t, bits)
+	if v, ok := l.memo[key]; ok {
+		return v
+	}
+	v := l.emit(codegen.Instr{Op: codegen.OpConst, Type: t, Level: at, Bits: bits})
+	l.memo[key] = v
+	return v
+}
+
+// param adds a runtime scalar to the kernel and returns its number.
+func (l *lowering) param(p Param, t ir.DType) int {
+	l.kernel.Params = append(l.kernel.Params, t)
+	l.call.Params = append(l.call.Params, p)
+	return len(l.call.Params) - 1
+}
+
+// paramValue returns the value of a runtime scalar.
+func (l *lowering) paramValue(at codegen.Level, p Param, t ir.DType) codegen.Value {
+	n, ok := l.params[p]
+	if !ok {
+		n = l.param(p, t)
+		l.params[p] = n
+	}
+	key := fmt.Sprint("param", at, n)
+	if v, ok := l.memo[key]; ok {
+		return v
+	}
+	v := l.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Level: at, Index: n})
+	l.memo[key] = v
+	return v
+}
+
+// coord returns the coordinate along an axis of the space.
+func (l *lowering) coord(at codegen.Level, axis int) codegen.Value {
+	key := fmt.Sprint("coord", at, axis)
+	if v, ok := l.memo[key]; ok {
+		return v
+	}
+	v := l.emit(codegen.Instr{Op: codegen.OpCoord, Type: ir.I64, Level: at, Index: axis})
+	l.memo[key] = v
+	return v
+}
+
+// store writes tensor t, whose elements p lays along the space.
+func (l *lowering) store(t ir.TensorID, p path, v codegen.Value) {
+	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: l.bind(t, p, nil, codegen.Out), Value: v})
+}
+
+// derive names a length no tensor has.
+func (l *lowering) derive(d Derived) Dim {
+	for i, have := range l.call.Derived {
+		if have == d {
+			return Dim(-1 - i)
+		}
+	}
+	l.call.Derived = append(l.call.Derived, d)
+	return Dim(-len(l.call.Derived))
+}
+
+// finish completes the call: values nobody uses are dropped.
+func (l *lowering) finish(name string) Call {
+	used := make([]bool, len(l.kernel.Body))
+	for _, s := range l.kernel.Stores {
+		used[s.Value] = true
+		for _, x := range s.Index {
+			used[x] = true
+		}
+	}
+	for i := len(used) - 1; i >= 0; i-- {
+		for _, a := range l.kernel.Body[i].Args {
+			used[a] = used[a] || used[i]
+		}
+	}
+	to := make([]codegen.Value, len(used))
+	body := l.kernel.Body[:0]
+	for i, in := range l.kernel.Body {
+		if !used[i] {
+			continue
+		}
+		for n, a := range in.Args {
+			in.Args[n] = to[a]
+		}
+		to[i] = codegen.Value(len(body))
+		body = append(body, in)
+	}
+	l.kernel.Body = body
+	for i := range l.kernel.Stores {
+		s := &l.kernel.Stores[i]
+		s.Value = to[s.Value]
+		for n, x := range s.Index {
+			s.Index[n] = to[x]
+		}
+	}
+	l.kernel.Name, l.kernel.Template = name, l.template
+	l.kernel.Outer, l.kernel.Inner = l.outer, len(l.space)-l.outer
+	k := l.kernel
+	l.call.Kernel, l.call.Dims = &k, l.space
+	return l.call
+}
+
+// viewStep returns the step from a view's operand to its output. A slice with
+// a start read from a tensor is no view.
+func (g *Graph) viewStep(pos int) (step, bool) {
+	op := &g.Ops[pos]
+	if ir.Lookup(op.Kind).Class != ir.ClassView {
+		return step{}, false
+	}
+	src, dst := g.shape(op.Inputs[0].ID), g.shape(op.Outputs[0].ID)
+	switch op.Kind {
+	case ir.Reshape:
+		return step{kind: stepReshape, src: src, dst: dst}, true
+	case ir.Permute:
+		return step{kind: stepMap, src: src, dst: dst, axes: op.Attrs.Axes}, true
+	case ir.Expand:
+		return path(nil).expand(src, dst)[0], true
+	case ir.Flip:
+		return step{kind: stepFlip, src: src, dst: dst, axes: op.Attrs.Axes}, true
+	case ir.Slice:
+		for i := range op.Ranges {
+			if op.Ranges[i].Input != 0 {
+				return step{}, false
+			}
+		}
+		return step{kind: stepSlice, src: src, dst: dst, op: pos}, true
+	}
+	return step{}, false
+}
+
+// inverse returns the step back from a view's output to its operand, if every
+// element has its own place in the output.
+func (s step) inverse() (step, bool) {
+	switch s.kind {
+	case stepReshape:
+		return step{kind: stepReshape, src: s.dst, dst: s.src}, true
+	case stepFlip:
+		return step{kind: stepFlip, src: s.dst, dst: s.src, axes: s.axes}, true
+	case stepMap:
+		if !s.injective() {
+			return step{}, false
+		}
+		back := step{kind: stepMap, src: s.dst, dst: s.src, axes: make([]int, len(s.src))}
+		for i := range back.axes {
+			back.axes[i] = -1
+		}
+		for i, a := range s.axes {
+			if a >= 0 {
+				back.axes[a] = i
+			}
+		}
+		return back, true
+	}
+	return step{}, false
+}

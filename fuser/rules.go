@@ -1,0 +1,89 @@
+package fuser
+
+// The rules that refuse an operation. Legality rules keep a block correct;
+// profit rules keep it from costing more than it saves and can be switched off
+// (Options.Disabled), so that a test can force a fusion.
+const (
+	RuleKind             Rule = "kind"
+	RuleDType            Rule = "dtype"
+	RuleShape            Rule = "shape"
+	RuleAxes             Rule = "axes"
+	RuleLevel            Rule = "level"
+	RuleAnchor           Rule = "second-anchor"
+	RuleOperandComputed  Rule = "operand-computed"
+	RuleIndexedRead      Rule = "indexed-read"
+	RuleWindowBehindView Rule = "window-behind-view"
+	RuleRandomPosition   Rule = "random-position"
+	RuleStoredBehindView Rule = "stored-behind-view"
+	RuleEffectRead       Rule = "effect-read"
+	RuleAliasesInPlace   Rule = "aliases-in-place"
+	RuleReshapeStrided   Rule = "reshape-strided"
+	RuleScalarOperand    Rule = "scalar-operand"
+	RuleMalformed        Rule = "malformed"
+	RuleMaxBuffers       Rule = "max-buffers"
+	RuleClosed           Rule = "closed"
+
+	RuleRecompute    Rule = "recompute"
+	RuleRowOnChip    Rule = "row-on-chip"
+	RuleMaxOps       Rule = "max-ops"
+	RuleDisconnected Rule = "disconnected"
+)
+
+// RuleInfo explains a rule.
+type RuleInfo struct {
+	Rule   Rule
+	Profit bool // a heuristic, which Options may disable; else a matter of correctness
+	Doc    string
+}
+
+// Rules is every rule a fuser refuses by.
+var Rules = []RuleInfo{
+	{RuleKind, false, "the fuser has no place for this kind of operation"},
+	{RuleDType, false, "the fuser cannot compute with this dtype"},
+	{RuleShape, false, "the output's shape does not fit the iteration space of the block"},
+	{RuleAxes, false, "a reduction over other axes than the block's"},
+	{RuleLevel, false, "a value of one row is used in a way that needs the elements of another row"},
+	{RuleAnchor, false, "the block already has the one contraction its loops are built around"},
+	{RuleOperandComputed, false, "the template reads this operand from memory, and the block computes it"},
+	{RuleIndexedRead, false, "an element picked by an index or a window is read from memory, and the block computes the tensor"},
+	{RuleWindowBehindView, false, "a coordinate of the operation is not a coordinate of the block's space, because of a view between them"},
+	{RuleRandomPosition, false, "random numbers belong to row-major positions, and the block walks its space in another order"},
+	{RuleStoredBehindView, false, "a value that must be stored is computed once for each of its repetitions"},
+	{RuleEffectRead, false, "the new version of a partly overwritten Var is complete only after the kernel"},
+	{RuleAliasesInPlace, false, "the block reads memory it overwrites, in another order than it writes"},
+	{RuleReshapeStrided, false, "a reshape of this layout needs a copy"},
+	{RuleScalarOperand, false, "this scalar must be known at the launch and is computed by a tensor"},
+	{RuleMalformed, false, "the segment's tables do not describe the operation"},
+	{RuleMaxBuffers, false, "more buffers than a kernel of the device can have"},
+	{RuleClosed, false, "the fuser takes no more operations"},
+	{RuleRecompute, true, "a value would be computed again for another place than its own"},
+	{RuleRowOnChip, true, "a row of the operands is larger than what stays on chip between two passes"},
+	{RuleMaxOps, true, "the block is as long as the device's profile allows"},
+	{RuleDisconnected, true, "the operation shares no tensor with the block"},
+}
+
+// Refusal is the error form of a refusing verdict.
+type Refusal struct {
+	Rule   Rule
+	Detail string
+}
+
+func (e *Refusal) Error() string { return string(e.Rule) + ": " + e.Detail }
+
+// Options switch profit rules off. The zero value keeps all.
+type Options struct {
+	Disabled map[Rule]bool
+}
+
+// disabled reports whether a rule is a profit rule that is switched off.
+func (o Options) disabled(r Rule) bool {
+	if !o.Disabled[r] {
+		return false
+	}
+	for i := range Rules {
+		if Rules[i].Rule == r {
+			return Rules[i].Profit
+		}
+	}
+	return false
+}
