@@ -1,0 +1,203 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// step computes one value over the current tile.
+type step struct {
+	value int // the instruction
+	row   bool
+	run   func(w *worker)
+	text  string
+}
+
+// prepare turns the body into steps and stores.
+func (e *executable) prepare() error {
+	k := e.kernel
+	e.numSlots = len(k.Accesses)
+	e.resolve()
+	e.assign()
+	for i := range k.Body {
+		in := &k.Body[i]
+		if e.value[i] != i {
+			continue
+		}
+		f := e.instr(i, in)
+		if f == nil {
+			continue
+		}
+		e.steps = append(e.steps, &step{value: i, row: in.Level == codegen.Row && in.Op != codegen.OpReduce, run: f, text: e.text(i)})
+		e.weight += weightOf(in)
+	}
+	for i := range k.Stores {
+		e.stores = append(e.stores, e.newStore(i))
+		e.weight++
+	}
+	if k.Template == codegen.Rows {
+		e.plan()
+	}
+	return nil
+}
+
+// resolve finds for each instruction the one that computes its value: casts
+// that change nothing are no steps.
+func (e *executable) resolve() {
+	k := e.kernel
+	e.value = make([]int, len(k.Body))
+	for i := range k.Body {
+		e.value[i] = i
+		in := &k.Body[i]
+		if in.Op != codegen.OpCast || in.Level != k.Body[in.Args[0]].Level {
+			continue
+		}
+		if in.From == in.To || in.From == ir.BF16 && in.To == ir.F32 {
+			e.value[i] = e.value[in.Args[0]]
+		}
+	}
+}
+
+// assign gives every value a scratch register. A register is free again after
+// the last use of its value; a result never takes the register of an operand.
+// Row values keep theirs, since they outlive the tiles of a pass.
+func (e *executable) assign() {
+	k := e.kernel
+	last := make([]int, len(k.Body))
+	for i := range k.Body {
+		for _, a := range k.Body[i].Args {
+			last[e.value[a]] = i
+		}
+	}
+	for i := range k.Body {
+		if k.Body[i].Op == codegen.OpReduce { // folds run after all steps of their pass
+			last[e.value[k.Body[i].Args[0]]] = len(k.Body)
+		}
+	}
+	for _, s := range k.Stores {
+		last[e.value[s.Value]] = len(k.Body)
+		for _, x := range s.Index {
+			last[e.value[x]] = len(k.Body)
+		}
+	}
+	e.phys = make([]int, len(k.Body))
+	var free []int
+	for i := range k.Body {
+		in := &k.Body[i]
+		if e.value[i] == i {
+			if n := len(free); n > 0 && in.Level != codegen.Row {
+				e.phys[i] = free[n-1]
+				free = free[:n-1]
+			} else {
+				e.phys[i] = e.numPhys
+				e.numPhys++
+			}
+		}
+		for n, a := range in.Args {
+			v := e.value[a]
+			if last[v] == i && k.Body[v].Level != codegen.Row && !repeated(e, in.Args[:n], v) {
+				free = append(free, e.phys[v])
+			}
+		}
+	}
+}
+
+// repeated reports whether value v is among the operands.
+func repeated(e *executable, args []codegen.Value, v int) bool {
+	for _, a := range args {
+		if e.value[a] == v {
+			return true
+		}
+	}
+	return false
+}
+
+// instr returns the function of an instruction, or nil if it needs no step.
+func (e *executable) instr(i int, in *codegen.Instr) func(*worker) {
+	args := make([]int, len(in.Args))
+	for n, a := range in.Args {
+		args[n] = e.value[a]
+	}
+	switch in.Op {
+	case codegen.OpLoad:
+		return e.load(i, in, args)
+	case codegen.OpCoord:
+		return coordStep(i, e.coord(in.Index))
+	case codegen.OpArange:
+		return arangeStep(i, e.coord(in.Index), in)
+	case codegen.OpApply:
+		return applyStep(i, in, args, e.kernel.Body[args[len(args)-1]].Type)
+	case codegen.OpCast:
+		return castStep(i, in, args[0])
+	case codegen.OpReduce:
+		return reduceStep(e.addFold(i, in, args[0]))
+	case codegen.OpPhilox:
+		return philoxStep(i, e.position(), in)
+	case codegen.OpNormal:
+		return normalStep(i, e.position(), in)
+	}
+	return nil // constants and params are preset, the template sets the rest
+}
+
+// coord returns the slot that holds the coordinate along an axis.
+func (e *executable) coord(axis int) int {
+	if e.coordSlot[axis] == 0 {
+		e.coordSlot[axis] = e.numSlots
+		e.numSlots++
+	}
+	return e.coordSlot[axis]
+}
+
+// position returns the slot that holds the row-major position.
+func (e *executable) position() int {
+	if e.posSlot == 0 {
+		e.posSlot = e.numSlots
+		e.numSlots++
+	}
+	return e.posSlot
+}
+
+// weightOf estimates the cost of an instruction at one point in units of a
+// simple operation.
+func weightOf(in *codegen.Instr) int {
+	switch in.Op {
+	case codegen.OpApply:
+		switch in.Fn {
+		case ir.SExp, ir.SSigmoid, ir.SSilu, ir.STanh, ir.SGeluTanh:
+			return 6
+		case ir.SExpm1, ir.SLog, ir.SLog1p, ir.SSin, ir.SCos, ir.SErf, ir.SGelu, ir.SSoftplus, ir.SPow:
+			return 16
+		}
+	case codegen.OpPhilox:
+		return 8
+	case codegen.OpNormal:
+		return 32
+	}
+	return 1
+}
+
+// text prints an instruction for the listing.
+func (e *executable) text(i int) string {
+	in := &e.kernel.Body[i]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%%%d r%d %v = ", i, e.phys[i], in.Type)
+	switch in.Op {
+	case codegen.OpApply:
+		b.WriteString(in.Fn.String())
+	case codegen.OpCast:
+		fmt.Fprintf(&b, "cast %v→%v", in.From, in.To)
+	case codegen.OpLoad:
+		fmt.Fprintf(&b, "load access %d", in.Access)
+	case codegen.OpReduce:
+		fmt.Fprintf(&b, "reduce %v", in.Reduce)
+	default:
+		b.WriteString(in.Op.String())
+	}
+	for _, a := range in.Args {
+		fmt.Fprintf(&b, " %%%d", e.value[a])
+	}
+	return b.String()
+}

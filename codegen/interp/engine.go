@@ -1,0 +1,125 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Name is the engine's name.
+const Name = "interp"
+
+type engine struct{}
+
+// New returns the portable engine.
+func New() codegen.Engine { return engine{} }
+
+func (engine) Name() string { return Name }
+
+// Compile prepares a kernel. It returns a *codegen.VerifyError for a kernel
+// that is not well formed. The kernel must not change afterwards.
+func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
+	if err := k.Verify(); err != nil {
+		return nil, err
+	}
+	e := &executable{kernel: k, checker: codegen.NewChecker(k)}
+	if err := e.prepare(); err != nil {
+		return nil, err
+	}
+	if int(k.Template) >= len(drivers) {
+		return nil, fmt.Errorf("interp: no loop structure for a %v kernel", k.Template)
+	}
+	e.drive = drivers[k.Template]
+	return e, nil
+}
+
+// driver runs the loop structure of a template over a bound launch.
+type driver func(r *run, par codegen.Parallel) error
+
+var drivers = [...]driver{
+	codegen.Map:  driveMap,
+	codegen.Rows: driveRows,
+}
+
+// executable is a compiled kernel.
+type executable struct {
+	kernel  *codegen.Kernel
+	checker *codegen.Checker
+	drive   driver
+
+	steps  []*step // in the order of the body; constants and params have none
+	stores []store
+	folds  []fold // Rows: one for each OpReduce
+	passes []pass // Rows
+
+	value   []int // the instruction that computes each instruction's value
+	phys    []int // scratch register of each instruction
+	numPhys int
+	weight  int // cost of one point, about one simple operation each
+
+	coordSlot [maxAxes]int // slot of each axis's coordinate, 0: none
+	posSlot   int          // slot of the row-major position, 0: none
+	numSlots  int
+
+	pool sync.Pool // of *run
+}
+
+var _ codegen.HostExecutable = (*executable)(nil)
+
+func (e *executable) Kernel() *codegen.Kernel { return e.kernel }
+
+// Listing prints the prepared steps: the instruction each came from, its
+// scratch register and, in a Rows kernel, the pass it belongs to.
+func (e *executable) Listing() string {
+	var b strings.Builder
+	k := e.kernel
+	fmt.Fprintf(&b, "interp %v, %d outer, %d inner axes, %d registers of %d elements\n", k.Template, k.Outer, k.Inner, e.numPhys, tileLen)
+	for _, s := range e.steps {
+		fmt.Fprintf(&b, "  %s\n", s.text)
+	}
+	for i := range e.stores {
+		fmt.Fprintf(&b, "  %s\n", e.stores[i].text)
+	}
+	for i := range e.passes {
+		p := &e.passes[i]
+		fmt.Fprintf(&b, "  pass %d: rows%s, elements%s", i, names(p.rows), names(p.elements))
+		for _, f := range p.folds {
+			fmt.Fprintf(&b, ", fold %%%d", f.result())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func names(steps []*step) string {
+	var b strings.Builder
+	for _, s := range steps {
+		fmt.Fprintf(&b, " %%%d", s.value)
+	}
+	return b.String()
+}
+
+// Run executes one launch; see codegen.HostExecutable. It returns a
+// *codegen.ArgsError for a launch that does not fit the kernel or the memory,
+// and an *ir.IndexError when an index value was out of range.
+func (e *executable) Run(l *codegen.Launch, mem [][]byte, par codegen.Parallel) error {
+	r, _ := e.pool.Get().(*run)
+	if r == nil {
+		r = newRun(e)
+	}
+	err := r.bind(l, mem, par.Workers())
+	if err == nil {
+		err = e.drive(r, par)
+	}
+	if err == nil {
+		if f := r.failure.Load(); f != nil {
+			err = &ir.IndexError{Msg: f.Msg}
+		}
+	}
+	r.release()
+	e.pool.Put(r)
+	return err
+}

@@ -1,0 +1,264 @@
+package interp
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// fold is a reduction: it takes the elements of a row in blocks of
+// codegen.BlockElems, or those of many rows one column at a time, and joins
+// them in the order of codegen.Lanes. Both ways give the same bits.
+type fold interface {
+	result() int // the instruction
+	// begin readies a for width rows of n elements.
+	begin(a *accum, width, n int)
+	// record reduces elements lo … hi-1 of the tile, a block whose first
+	// element is element pos of the row, into rec, recordBytes long.
+	record(w *worker, rec []byte, lo, hi, pos int)
+	// push joins the next block of a single row.
+	push(a *accum, rec []byte)
+	// column joins element pos of each of the width rows; the tile holds them.
+	column(w *worker, a *accum, pos int)
+	// finish puts the results into the register of the instruction.
+	finish(w *worker, a *accum)
+}
+
+// recordBytes is the size of a reduced block: a value and an index.
+const recordBytes = 16
+
+// accum is the state of one fold in one worker.
+type accum struct {
+	width, n int
+	count    int    // blocks joined so far
+	lanes    []byte // width values for each lane
+	stack    []byte // width values for each level of the tree
+	rec      []byte
+}
+
+// tile joins all elements of the tile, which starts at element pos of the
+// row, a multiple of codegen.BlockElems.
+func (a *accum) tile(w *worker, f fold, pos int) {
+	if a.rec == nil {
+		a.rec = alloc(recordBytes)
+	}
+	for lo := 0; lo < w.n; lo += codegen.BlockElems {
+		f.record(w, a.rec, lo, min(lo+codegen.BlockElems, w.n), pos+lo)
+		f.push(a, a.rec)
+	}
+}
+
+// addFold makes the fold of instruction v.
+func (e *executable) addFold(v int, in *codegen.Instr, arg int) fold {
+	f := newFold(v, arg, in.Reduce, e.kernel.Body[arg].Type)
+	e.folds = append(e.folds, f)
+	return f
+}
+
+func newFold(v, arg int, op codegen.ReduceOp, t ir.DType) fold {
+	inf := float32(math.Inf(1))
+	switch op {
+	case codegen.RArgMax, codegen.RArgMin:
+		least := op == codegen.RArgMin
+		switch t {
+		case ir.F32:
+			return &argFold[float32]{v: v, arg: arg, least: least}
+		case ir.I64:
+			return &argFold[int64]{v: v, arg: arg, least: least}
+		}
+		return &argFold[uint8]{v: v, arg: arg, least: least}
+	case codegen.RAny:
+		return &valueFold[uint8]{v: v, arg: arg, id: 0, lanes: 1, join: loopOrBoolVV, block: each(0, func(x, y uint8) uint8 { return x | y })}
+	case codegen.RAll:
+		return &valueFold[uint8]{v: v, arg: arg, id: 1, lanes: 1, join: loopAndBoolVV, block: each(1, func(x, y uint8) uint8 { return x & y })}
+	}
+	if t == ir.I64 {
+		switch op {
+		case codegen.RSum:
+			return &valueFold[int64]{v: v, arg: arg, id: 0, lanes: 1, join: loopAddI64VV, block: each(0, func(x, y int64) int64 { return x + y })}
+		case codegen.RProd:
+			return &valueFold[int64]{v: v, arg: arg, id: 1, lanes: 1, join: loopMulI64VV, block: each(1, func(x, y int64) int64 { return x * y })}
+		case codegen.RMax:
+			return &valueFold[int64]{v: v, arg: arg, id: math.MinInt64, lanes: 1, join: loopMaximumI64VV, block: each(math.MinInt64, func(x, y int64) int64 { return max(x, y) })}
+		}
+		return &valueFold[int64]{v: v, arg: arg, id: math.MaxInt64, lanes: 1, join: loopMinimumI64VV, block: each(math.MaxInt64, func(x, y int64) int64 { return min(x, y) })}
+	}
+	switch op {
+	case codegen.RSum:
+		return &valueFold[float32]{v: v, arg: arg, id: 0, lanes: codegen.Lanes, join: loopAddF32VV, block: sumBlock}
+	case codegen.RProd:
+		return &valueFold[float32]{v: v, arg: arg, id: 1, lanes: codegen.Lanes, join: loopMulF32VV, block: prodBlock}
+	case codegen.RMax:
+		return &valueFold[float32]{v: v, arg: arg, id: -inf, lanes: 1, join: loopMaximumF32VV, block: maxBlock}
+	}
+	return &valueFold[float32]{v: v, arg: arg, id: inf, lanes: 1, join: loopMinimumF32VV, block: minBlock}
+}
+
+// each folds a block one element after another, for operations whose order
+// does not matter.
+func each[T elem](id T, f func(x, y T) T) func([]T) T {
+	return func(a []T) T {
+		s := id
+		for _, x := range a {
+			s = f(s, x)
+		}
+		return s
+	}
+}
+
+// valueFold joins values. Lanes is 1 where the order does not matter.
+type valueFold[T elem] struct {
+	v, arg int
+	id     T
+	lanes  int
+	join   func(d, a, b []T)
+	block  func(a []T) T
+}
+
+func (f *valueFold[T]) result() int { return f.v }
+
+func (f *valueFold[T]) begin(a *accum, width, n int) {
+	a.width, a.n, a.count = width, n, 0
+	size := sizeOf[T]()
+	levels := 1 + bits.Len(uint(n/codegen.BlockElems+1))
+	a.stack = grow(a.stack, levels*width*size)
+	a.lanes = grow(a.lanes, (f.lanes+1)*width*size)
+	if width > 1 {
+		fill(view[T](a.lanes), f.id)
+	}
+}
+
+func (f *valueFold[T]) record(w *worker, rec []byte, lo, hi, _ int) {
+	view[T](rec)[0] = f.block(spread[T](w, f.arg, 0)[lo:hi])
+}
+
+func (f *valueFold[T]) push(a *accum, rec []byte) { f.add(a, view[T](rec)[:1]) }
+
+// add joins the next block as a binary counter does: the stack holds at level
+// l the sum of 2^l blocks if bit l of the count is set. The result equals
+// joining neighbours pairwise, level by level, an odd last block moving up.
+func (f *valueFold[T]) add(a *accum, s []T) {
+	stack := view[T](a.stack)
+	level := 0
+	for ; a.count>>level&1 != 0; level++ {
+		f.join(s, stack[level*a.width:], s)
+	}
+	copy(stack[level*a.width:], s)
+	a.count++
+}
+
+func (f *valueFold[T]) column(w *worker, a *accum, pos int) {
+	x := spread[T](w, f.arg, 0)
+	lanes := view[T](a.lanes)
+	at := pos % f.lanes * a.width
+	lane := lanes[at : at+a.width]
+	f.join(lane, lane, x)
+	if f.lanes > 1 && (pos+1)%codegen.BlockElems == 0 {
+		f.closeBlock(a)
+	}
+}
+
+// closeBlock joins the lanes by the binary tree, pushes the block and empties
+// the lanes.
+func (f *valueFold[T]) closeBlock(a *accum) {
+	lanes := view[T](a.lanes)
+	for half := f.lanes / 2; half > 0; half /= 2 {
+		n := half * a.width
+		f.join(lanes[:n], lanes[:n], lanes[n:2*n])
+	}
+	f.add(a, lanes[:a.width])
+	fill(lanes, f.id)
+}
+
+func (f *valueFold[T]) finish(w *worker, a *accum) {
+	if a.width > 1 && a.n > 0 && (f.lanes == 1 || a.n%codegen.BlockElems != 0) {
+		f.closeBlock(a)
+	}
+	d := view[T](w.scratchOf(f.v))[:a.width]
+	w.regs[f.v] = reg{mem: w.scratchOf(f.v)[:a.width*sizeOf[T]()], uniform: a.width == 1}
+	fill(d, f.id)
+	stack := view[T](a.stack)
+	first := true
+	for level := 0; a.count>>level != 0; level++ {
+		if a.count>>level&1 == 0 {
+			continue
+		}
+		s := stack[level*a.width : (level+1)*a.width]
+		if first {
+			copy(d, s)
+			first = false
+		} else {
+			f.join(d, s, d)
+		}
+	}
+}
+
+// argFold finds the position of the greatest or least element: the first
+// among equals; the first NaN wins.
+type argFold[T elem] struct {
+	v, arg int
+	least  bool
+}
+
+func (f *argFold[T]) result() int { return f.v }
+
+func (f *argFold[T]) begin(a *accum, width, n int) {
+	a.width, a.n, a.count = width, n, 0
+	a.lanes = grow(a.lanes, width*sizeOf[T]())
+	a.stack = grow(a.stack, width*8)
+	clear(a.stack)
+}
+
+// beats reports whether a later x takes the place of best.
+func (f *argFold[T]) beats(x, best T) bool {
+	if best != best {
+		return false
+	}
+	if f.least {
+		return x < best || x != x
+	}
+	return x > best || x != x
+}
+
+func (f *argFold[T]) record(w *worker, rec []byte, lo, hi, pos int) {
+	x := spread[T](w, f.arg, 0)[lo:hi]
+	best := 0
+	for i := range x {
+		if f.beats(x[i], x[best]) {
+			best = i
+		}
+	}
+	view[T](rec)[0] = x[best]
+	view[int64](rec[8:])[0] = int64(pos + best)
+}
+
+func (f *argFold[T]) push(a *accum, rec []byte) {
+	x, best := view[T](rec)[0], view[T](a.lanes)
+	if a.count == 0 || f.beats(x, best[0]) {
+		best[0] = x
+		view[int64](a.stack)[0] = view[int64](rec[8:])[0]
+	}
+	a.count++
+}
+
+func (f *argFold[T]) column(w *worker, a *accum, pos int) {
+	x := spread[T](w, f.arg, 0)
+	best, index := view[T](a.lanes), view[int64](a.stack)
+	if pos == 0 {
+		copy(best, x)
+		return
+	}
+	for i := range best {
+		if f.beats(x[i], best[i]) {
+			best[i], index[i] = x[i], int64(pos)
+		}
+	}
+}
+
+func (f *argFold[T]) finish(w *worker, a *accum) {
+	mem := w.scratchOf(f.v)[:a.width*8]
+	copy(mem, a.stack)
+	w.regs[f.v] = reg{mem: mem, uniform: a.width == 1}
+}
