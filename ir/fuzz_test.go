@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -116,6 +117,21 @@ func checkGarbage(t *testing.T, o *Operation) {
 	}
 	r.Append(o, in, int32(len(in)))
 	StructHash(o, nil)
+}
+
+// A bounded run of what FuzzCheck explores.
+func TestCheckGarbage(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	data := make([]byte, 40)
+	for range 20000 {
+		for i := range data {
+			data[i] = byte(r.Uint32())
+			if r.IntN(2) == 0 {
+				data[i] %= 4
+			}
+		}
+		checkGarbage(t, (&garbage{data}).operation())
+	}
 }
 
 func FuzzCheck(f *testing.F) {

@@ -42,27 +42,14 @@ func (s Shape) append(b []byte) []byte {
 }
 
 // Broadcast returns the NumPy broadcast of the shapes, aligned at the last
-// axis, and whether there is one.
+// axis, and whether there is one. The result shares no memory with them.
 func Broadcast(shapes ...Shape) (Shape, bool) {
-	rank := 0
+	var out Shape
 	for _, s := range shapes {
-		rank = max(rank, len(s))
-	}
-	out := make(Shape, rank)
-	for i := range out {
-		out[i] = 1
-	}
-	for _, s := range shapes {
-		off := rank - len(s)
-		for i, d := range s {
-			switch o := out[off+i]; {
-			case o == d || d == 1:
-			case o == 1:
-				out[off+i] = d
-			default:
-				return nil, false
-			}
+		var err error
+		if out, err = broadcast(out, s); err != nil {
+			return nil, false
 		}
 	}
-	return out, true
+	return out.Clone(), true
 }
