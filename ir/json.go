@@ -83,7 +83,7 @@ func (p *Program) MarshalJSON() ([]byte, error) {
 }
 
 func (p *Program) jsonTensor(t TensorRef) jsonTensor {
-	j := jsonTensor{ID: t.ID, DType: t.DType.String(), Shape: t.Shape, Status: jsonStatus(t.Status)}
+	j := jsonTensor{ID: t.ID, DType: t.DType.String(), Shape: t.Shape, Status: statusNames[t.Status]}
 	if j.Shape == nil {
 		j.Shape = []int{}
 	}
@@ -91,13 +91,6 @@ func (p *Program) jsonTensor(t TensorRef) jsonTensor {
 		j.Name = &name
 	}
 	return j
-}
-
-func jsonStatus(s Status) string {
-	if int(s) < len(statusNames) {
-		return statusNames[s]
-	}
-	return ""
 }
 
 func (p *Program) jsonOperation(i int) jsonOperation {
@@ -112,7 +105,7 @@ func (p *Program) jsonOperation(i int) jsonOperation {
 		j.DType = a.DType.String()
 	}
 	for _, in := range o.Inputs {
-		j.Inputs = append(j.Inputs, jsonOperand{in.ID, jsonStatus(in.Status)})
+		j.Inputs = append(j.Inputs, jsonOperand{in.ID, statusNames[in.Status]})
 	}
 	for _, s := range o.Scalars {
 		j.Scalars = append(j.Scalars, s.String())

@@ -190,6 +190,9 @@ func (v *validator) define(t TensorRef) error {
 	if err := checkShape(t.Shape); err != nil {
 		return err
 	}
+	if t.Status > NotInit {
+		return argumentErrorf("%%%d has no valid status (%d)", t.ID, t.Status)
+	}
 	v.defs[t.ID] = t
 	return nil
 }
@@ -226,6 +229,9 @@ func (v *validator) add(o *Operation) error {
 		def, ok := v.defs[in.ID]
 		if !ok {
 			return argumentErrorf("operand %d, %%%d, is not defined before", i, in.ID)
+		}
+		if in.Status > NotInit {
+			return argumentErrorf("operand %d, %%%d, has no valid status (%d)", i, in.ID, in.Status)
 		}
 		if in.DType != def.DType || !in.Shape.Equal(def.Shape) {
 			return argumentErrorf("operand %d, %%%d, is %v%v here and %v%v where defined", i, in.ID, in.DType, in.Shape, def.DType, def.Shape)

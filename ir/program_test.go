@@ -63,6 +63,8 @@ output %3`)
 		{"constant's size", func(p *Program) { p.Constants[0].Data = nil }, -1, "constant 0: %2 is bool[2], which takes 2 bytes, got 0"},
 		{"constant's values", func(p *Program) { p.Constants[0].Data = []byte{1, 2} }, -1, "constant 0: %2: element 1 of a bool is 2"},
 		{"use before definition", func(p *Program) { p.Ops[0].Inputs[0].ID = 4 }, 0, "operation 0: operand 0, %4, is not defined before"},
+		{"status", func(p *Program) { p.Ops[0].Inputs[0].Status = 3 }, 0, "operation 0: operand 0, %0, has no valid status (3)"},
+		{"output's status", func(p *Program) { p.Ops[0].Outputs[0].Status = 9 }, 0, "operation 0: %3 has no valid status (9)"},
 		{"another type", func(p *Program) { p.Ops[0].Inputs[0].DType = BF16 }, 0, "operation 0: operand 0, %0, is bf16[2,3] here and f32[2,3] where defined"},
 		{"output's shape", func(p *Program) { p.Ops[0].Outputs[0].Shape = Shape{2} }, 0, "operation 0: %3 is recorded as f32[2] but is f32[2,1]"},
 		{"output's dtype", func(p *Program) { p.Ops[0].Outputs[0].DType = I64 }, 0, "operation 0: %3 is recorded as i64[2,1] but is f32[2,1]"},

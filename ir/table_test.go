@@ -50,6 +50,13 @@ func TestUnknownKind(t *testing.T) {
 	}
 }
 
+func TestClassNames(t *testing.T) {
+	assert.Equal(t, "map", Lookup(Add).Class.String())
+	assert.Equal(t, "gather", Lookup(Embedding).Class.String())
+	assert.Equal(t, "effect", Lookup(Set).Class.String())
+	assert.Len(t, classNames, int(ClassEffect)+1)
+}
+
 func TestDTypeSet(t *testing.T) {
 	assert.Equal(t, "f32 or bf16", Floats.String())
 	assert.Equal(t, "f32, bf16, i64 or bool", AnyDType.String())
