@@ -18,10 +18,24 @@ type Segment struct {
 	Ops     []ir.Operation
 	Tensors []Tensor
 	Dims    []int // the distinct lengths in order of first appearance; Dims[0] = 1
-	// InPlace tells, for each effect operation, that it writes over the old
+	// InPlace tells, by position, which effect operations write over the old
 	// version's storage. SetSlice, SetSelect and ScatterAdd always do; Set does
-	// when nothing can still ask for the old version.
+	// when nothing can still ask for the old version. Nil stands for none.
+	//
+	// Readers of the old version recorded before such an effect run before it
+	// (or in its block). Readers recorded after it run in another block than it
+	// does: the runtime hands them the rebuilt version.
 	InPlace []bool
+}
+
+// inPlace reports whether the operation at a position writes over the storage
+// of its input 0.
+func (s *Segment) inPlace(op int) bool {
+	k := s.Ops[op].Kind
+	if ir.Lookup(k).Class != ir.ClassEffect {
+		return false
+	}
+	return k != ir.Set || op < len(s.InPlace) && s.InPlace[op]
 }
 
 // Tensor is what is known of a tensor of a segment.
@@ -31,7 +45,7 @@ type Tensor struct {
 	Input  bool           // made before this segment
 	Layout codegen.Layout // inputs: how it is stored
 	Var    int            // inputs that are a Var's version: 1 + the Var's number within the segment
-	Buffer int            // inputs: number of the buffer within the segment; equal numbers alias
+	Buffer int            // inputs: number of the buffer within the segment, from 1; equal numbers alias, 0 shares with nobody
 
 	Asked bool // outputs: read, kept, saved by a tape, asked for late before, or used by the rest of a cut queue
 	Dead  bool // outputs: nobody can ask for it after this segment
@@ -44,7 +58,8 @@ type Tensor struct {
 type Block struct {
 	*fuser.Optimization
 	// Fallback runs the block's operations one by one, in order, when the
-	// block fails to compile or launch.
+	// block fails to compile or launch. It writes every output, virtual ones
+	// too. It is nil when the block already is one operation lowered alone.
 	Fallback []*fuser.Optimization
 }
 
@@ -69,11 +84,4 @@ type Plan struct {
 	Recipes map[ir.TensorID][]int
 	Guards  []Guard
 	Log     *Log // decisions, for irdump
-}
-
-// Guard is a fact a pass looked at and the relative form does not fix.
-type Guard struct {
-	Name string // what it guards, such as "reshape-strided"
-	// Holds tells whether the fact is true of the lengths and input layouts.
-	Holds func(dims []int, layouts []codegen.Layout) bool
 }

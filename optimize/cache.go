@@ -1,0 +1,93 @@
+package optimize
+
+import (
+	"slices"
+	"sync"
+)
+
+// Key identifies a segment before it is planned.
+type Key struct {
+	// Hash is the hash of Tokens.
+	Hash uint64
+	// Tokens is the relative form of the operations and everything that is
+	// known before planning: outputs asked for, outputs dead, effects in place,
+	// which storage may be taken, which inputs alias.
+	Tokens []uint64
+	// Sequence is the hash of the relative form alone: of what was recorded.
+	// It groups plans for OnChurn.
+	Sequence uint64
+}
+
+// CacheStats counts what a cache did.
+type CacheStats struct {
+	Hits, Misses int64
+	Explorations int64 // plans added
+	Evictions    int64
+}
+
+// Cache keeps plans by segment. The least recently used ones go first. It may
+// be used by several goroutines at once.
+type Cache struct {
+	mu    sync.Mutex
+	plans *lru[cachedPlan]
+	churn *churn
+	stats CacheStats
+
+	// OnChurn, if set before the first use, is called once for each recorded
+	// sequence for which a third plan is made.
+	OnChurn func(Churn)
+}
+
+type cachedPlan struct {
+	tokens []uint64
+	plan   *Plan
+}
+
+// NewCache returns a cache of at most limit plans.
+func NewCache(limit int) *Cache {
+	limit = max(1, limit)
+	return &Cache{plans: newLRU[cachedPlan](limit), churn: newChurn(limit)}
+}
+
+// Lookup returns the plan of a segment with equal tokens whose guards hold for
+// the facts. Of several the one added last is returned. A hit allocates
+// nothing.
+func (c *Cache) Lookup(hash uint64, tokens []uint64, f Facts) (*Plan, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.plans.find(hash, func(p *cachedPlan) bool {
+		return slices.Equal(p.tokens, tokens) && p.plan.failed(&f) == nil
+	})
+	if ok {
+		c.stats.Hits++
+		return p.plan, true
+	}
+	c.stats.Misses++
+	return nil, false
+}
+
+// Add keeps the plan made for a segment after a Lookup that missed.
+func (c *Cache) Add(k Key, seg *Segment, p *Plan) {
+	c.mu.Lock()
+	c.stats.Explorations++
+	c.stats.Evictions += int64(c.plans.add(k.Hash, cachedPlan{slices.Clone(k.Tokens), p}))
+	report := c.churn.add(k, seg, p)
+	c.mu.Unlock()
+	if report != nil && c.OnChurn != nil {
+		c.OnChurn(*report)
+	}
+}
+
+// Len returns how many plans are kept.
+func (c *Cache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.plans.len()
+}
+
+// Stats returns the counters.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}

@@ -1,0 +1,108 @@
+package optimize
+
+import "slices"
+
+// Event says what a decision is about.
+type Event string
+
+// The events.
+const (
+	EventRewrite Event = "rewrite" // a pass (Rule) changed operation Op
+	EventOffer   Event = "offer"   // Op was offered to a fuser that holds Block
+	EventRefuse  Event = "refuse"  // the planner did not let Op join Block, or Block join the others
+	EventMerge   Event = "merge"   // Block took up the operations of block From, joined by Op
+	EventJoin    Event = "join"    // Op went into Block
+	EventChosen  Event = "chosen"  // Fuser finishes Block
+	EventBeaten  Event = "beaten"  // Fuser could have, for a lower score
+	EventFailed  Event = "failed"  // Fuser could not finish; the block came apart
+	EventFused   Event = "fused"   // answer of Why: both operations are in block Block of the plan
+	EventApart   Event = "apart"   // answer of Why: nothing ever joined the two
+)
+
+// Decision is one entry of a log. Blocks are numbered as the search made
+// them; only EventFused names a block of the plan.
+type Decision struct {
+	Event    Event   `json:"event"`
+	Op       int     `json:"op"`
+	Block    int     `json:"block,omitempty"`
+	From     int     `json:"from,omitempty"`
+	Fuser    string  `json:"fuser,omitempty"`
+	Accepted bool    `json:"accepted,omitempty"`
+	Rule     string  `json:"rule,omitempty"`
+	Detail   string  `json:"detail,omitempty"`
+	Score    float64 `json:"score,omitempty"` // nanoseconds saved
+	Ready    bool    `json:"ready,omitempty"`
+}
+
+// Log is what was decided while a plan was made, in order.
+type Log struct {
+	Decisions []Decision `json:"decisions"`
+	Lost      int        `json:"lost,omitempty"` // decisions beyond the limit
+	Steps     int        `json:"steps"`          // edges followed to find paths between blocks
+	Offers    int        `json:"offers"`         // operations offered to fusers
+
+	limit  int
+	places map[int]int // operation → block of the plan
+}
+
+func newLog(limit int) *Log { return &Log{limit: limit, places: make(map[int]int)} }
+
+func (l *Log) add(d Decision) {
+	if len(l.Decisions) >= l.limit {
+		l.Lost++
+		return
+	}
+	l.Decisions = append(l.Decisions, d)
+}
+
+func (l *Log) place(op, block int) { l.places[op] = block }
+
+// Why tells why the operations at positions a and b run as separate blocks:
+// the refusals met when one was offered to the block the other was in, or when
+// their blocks were to merge. Operations of one block are told so.
+func (l *Log) Why(a, b int) []Decision {
+	pa, oka := l.places[a]
+	pb, okb := l.places[b]
+	if oka && okb && pa == pb {
+		return []Decision{{Event: EventFused, Op: b, Block: pa}}
+	}
+	a, b = min(a, b), max(a, b)
+	var out []Decision
+	in := map[int]int{} // the search's blocks of a and b, as decisions go by
+	for _, d := range l.Decisions {
+		switch d.Event {
+		case EventRewrite:
+			if d.Op == a || d.Op == b {
+				out = append(out, d)
+			}
+		case EventJoin:
+			if d.Op == a || d.Op == b {
+				in[d.Op] = d.Block
+			}
+		case EventMerge:
+			for op, block := range in {
+				if block == d.From {
+					in[op] = d.Block
+				}
+			}
+		case EventOffer, EventRefuse:
+			if d.Accepted {
+				continue
+			}
+			ba, bb := in[a], in[b]
+			offered := d.Op == b && ba != 0 && d.Block == ba
+			merging := ba != 0 && bb != 0 && ba != bb && (d.Block == ba || d.Block == bb)
+			if offered || merging {
+				out = append(out, d)
+			}
+		case EventFailed:
+			if pos := in[d.Op]; pos != 0 && pos == in[a] && pos == in[b] {
+				out = append(out, d)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []Decision{{Event: EventApart, Op: b, Detail: "neither was offered to the block of the other"}}
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,92 @@
+package optimize
+
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Options change how a Planner works. The zero value is the normal way.
+type Options struct {
+	// Disable names passes that do not run, see Passes.
+	Disable []string
+	// Force fuses whatever is legal and accepted, whether it saves time or not.
+	Force bool
+	// Check validates every plan before it is returned.
+	Check bool
+	// Window is how many blocks, in running order, may lie between the parts of
+	// a fusion, 0: 512. It bounds the search for paths.
+	Window int
+	// LogLimit is the most decisions a plan's log keeps, 0: 65,536.
+	LogLimit int
+}
+
+// Planner turns segments into plans. It may be used by several goroutines at
+// once.
+type Planner struct {
+	factories []fuser.Factory
+	profile   fuser.Profile
+	opts      Options
+	// single lowers one operation alone.
+	single func(g *fuser.Graph, op int) (*fuser.Optimization, error)
+}
+
+// New returns a planner that grows blocks with the given fusers, in order of
+// preference when scores tie. Without fusers fusion is off: every operation
+// is its own block.
+func New(factories []fuser.Factory, profile fuser.Profile, opts Options) *Planner {
+	if opts.Window == 0 {
+		opts.Window = 512
+	}
+	if opts.LogLimit == 0 {
+		opts.LogLimit = 1 << 16
+	}
+	return &Planner{factories: factories, profile: profile, opts: opts, single: fuser.Single}
+}
+
+// Plan returns the plan of a segment. The same segment, profile and options
+// give the same plan. The segment is neither changed nor kept, but operations
+// share their attributes with the plan's guards.
+func (p *Planner) Plan(seg *Segment) (*Plan, error) {
+	w, err := newWork(seg, p.opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, pass := range Passes {
+		if !w.disabled(pass.Name) {
+			pass.run(w)
+		}
+	}
+	w.settle()
+	d := newDAG(w)
+	s := newSearch(w, d, p)
+	s.run()
+	plan, err := s.finish()
+	if err != nil {
+		return nil, err
+	}
+	if p.opts.Check {
+		if err := Check(plan, seg); err != nil {
+			return nil, fmt.Errorf("optimize: plan is wrong: %w", err)
+		}
+	}
+	return plan, nil
+}
+
+// graph returns the segment as fusers see it after the passes.
+func (w *work) graph() *fuser.Graph {
+	g := &fuser.Graph{Ops: w.ops, Dims: w.seg.Dims, InPlace: make([]bool, len(w.ops)), Tensors: make([]fuser.Tensor, len(w.seg.Tensors))}
+	for i := range w.seg.Tensors {
+		t := &w.seg.Tensors[i]
+		g.Tensors[i] = fuser.Tensor{
+			Shape: t.Shape, DType: t.DType, Layout: t.Layout,
+			Buffer: t.Buffer, Producer: w.producer[i], Consumers: w.consumers[i],
+			Stored: w.asked[i], Dead: w.dead[i], Var: w.isVar(ir.TensorID(i)),
+		}
+	}
+	for i := range w.ops {
+		g.InPlace[i] = w.seg.inPlace(i)
+	}
+	return g
+}

@@ -1,0 +1,327 @@
+package optimize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sinter-ml/sinter/fuser"
+)
+
+// block is a group of operations being grown, and the fusers that accepted all
+// of them.
+type block struct {
+	id    int
+	ops   []int // ascending; views the fusers took along are in the entries
+	alive []entry
+	preds []int // operations, some within the block, that its operations follow
+	value value // of the best fuser
+	alias bool  // a view or merged operation that no block computes
+
+	at           int // place in the running order
+	mark, member int // epochs of searches
+}
+
+// entry is a fuser that holds a block.
+type entry struct {
+	fuser   fuser.Fuser
+	factory int
+	views   []int // views of tensors outside the block that it reads through
+}
+
+// value is what a block gains with its best fuser.
+type value struct {
+	score float64
+	ready bool
+}
+
+// search grows the blocks of a segment.
+type search struct {
+	*work
+	d      *dag
+	p      *Planner
+	g      *fuser.Graph
+	o      order
+	ids    int
+	offers int // calls of Fuse
+}
+
+func newSearch(w *work, d *dag, p *Planner) *search {
+	return &search{work: w, d: d, p: p, g: w.graph(), o: order{of: make([]*block, len(w.ops)), window: p.opts.Window}}
+}
+
+// run offers every operation, in recorded order, to the blocks it could join.
+func (s *search) run() {
+	for i := range s.ops {
+		switch {
+		case s.merged[i]:
+			// Computed by another operation; at most an alias.
+			s.place(&block{ops: []int{i}, alias: true, preds: s.mergedPreds(i)})
+		case !s.computed(i):
+		case s.isView(i):
+			if !s.growThrough(i) {
+				s.place(&block{ops: []int{i}, alias: true, preds: s.preds(i)})
+			}
+		default:
+			s.grow(i)
+		}
+	}
+	s.log.Steps, s.log.Offers = s.o.steps, s.offers
+}
+
+func (s *search) place(b *block) *block {
+	s.ids++
+	b.id = s.ids
+	s.o.append(b)
+	return b
+}
+
+// owned reports whether a view belongs to the block of its producer.
+func (s *search) owned(op int) bool { return s.o.of[op] != nil && !s.o.of[op].alias }
+
+// preds returns the operations that run before op: the producers of its
+// operands, looked at through views of no block, and readers of what it
+// overwrites.
+func (s *search) preds(op int) []int {
+	out := slices.Clone(s.d.before[op])
+	for _, in := range s.ops[op].Inputs {
+		if _, base := s.d.chain(in.ID, s.owned); s.producer[base] >= 0 {
+			out = append(out, s.producer[base])
+		}
+	}
+	return out
+}
+
+func (s *search) mergedPreds(op int) []int {
+	if _, base := s.d.chain(s.same[s.ops[op].Outputs[0].ID], s.owned); s.producer[base] >= 0 {
+		return []int{s.producer[base]}
+	}
+	return nil
+}
+
+// grow puts an operation into the best block of its producers, merging more of
+// them when that gains more, or into a block of its own.
+func (s *search) grow(op int) {
+	preds := s.preds(op)
+	around := s.producers(op)
+	var best *trial
+	for _, b := range around {
+		if t := s.try([]*block{b}, op, preds); t != nil && t.better(best) {
+			best = t
+		}
+	}
+	if best != nil {
+		for _, b := range around {
+			if slices.Contains(best.set, b) {
+				continue
+			}
+			if t := s.try(append(slices.Clip(best.set), b), op, preds); t != nil && (t.better(best) || s.p.opts.Force) {
+				best = t
+			}
+		}
+		s.join(best, op)
+		return
+	}
+	b := s.place(&block{ops: []int{op}, preds: preds})
+	b.alive = s.offer(s.fresh(), op, nil, b.id)
+	b.value = s.best(b.alive)
+	s.log.add(Decision{Event: EventJoin, Op: op, Block: b.id})
+}
+
+// growThrough offers a view to the block that computes its input, so that the
+// block stores through it. That pays only if the input itself need not be
+// stored.
+func (s *search) growThrough(op int) bool {
+	t := s.ops[op].Inputs[0].ID
+	p := s.producer[t]
+	if p < 0 || s.o.of[p] == nil || s.o.of[p].alias || s.wanted[t] || len(s.consumers[t]) != 1 {
+		return false
+	}
+	b := s.o.of[p]
+	trial := s.try([]*block{b}, op, s.preds(op))
+	if trial == nil {
+		return false
+	}
+	s.join(trial, op)
+	return true
+}
+
+// producers returns the blocks that compute operands of op, by position.
+func (s *search) producers(op int) []*block {
+	var out []*block
+	for _, in := range s.ops[op].Inputs {
+		_, base := s.d.chain(in.ID, s.owned)
+		p := s.producer[base]
+		if p < 0 || s.o.of[p] == nil || s.o.of[p].alias || slices.Contains(out, s.o.of[p]) {
+			continue
+		}
+		out = append(out, s.o.of[p])
+	}
+	slices.SortFunc(out, func(a, b *block) int { return cmp.Compare(a.ops[0], b.ops[0]) })
+	return out
+}
+
+// fresh returns an empty fuser of each factory.
+func (s *search) fresh() []entry {
+	out := make([]entry, len(s.p.factories))
+	for i, f := range s.p.factories {
+		out[i] = entry{fuser: f.New(s.g, &s.p.profile), factory: i}
+	}
+	return out
+}
+
+// best returns the value of the best of the fusers: a ready one if there is.
+func (s *search) best(alive []entry) value {
+	var out value
+	for i, e := range alive {
+		p := e.fuser.Properties()
+		if v := (value{p.Score, p.Ready}); i == 0 || v.better(out) {
+			out = v
+		}
+	}
+	return out
+}
+
+func (v value) better(than value) bool {
+	if v.ready != than.ready {
+		return v.ready
+	}
+	return v.score > than.score
+}
+
+// trial is a merge of blocks with one more operation that all took part of
+// accepted.
+type trial struct {
+	set    []*block
+	before []*block // see order.between
+	alive  []entry
+	value  value
+	gain   float64 // against leaving the blocks and the operation apart
+}
+
+func (t *trial) better(than *trial) bool { return than == nil || t.gain > than.gain }
+
+// try merges the blocks of the set and offers op to the result. It returns nil when that is not legal, accepted
+// by no fuser, or gains nothing.
+func (s *search) try(set []*block, op int, preds []int) *trial {
+	last := set[len(set)-1]
+	refuse := func(rule Rule, detail string) *trial {
+		s.log.add(Decision{Event: EventRefuse, Op: op, Block: last.id, Rule: string(rule), Detail: detail})
+		return nil
+	}
+	if limit := s.p.profile.MaxOps; limit > 0 && size(set)+1 > limit {
+		return refuse(RuleMaxOps, "")
+	}
+	before, rule := s.o.between(set, preds)
+	if rule == "" {
+		rule = s.effectsFit(set, op)
+	}
+	if rule != "" {
+		return refuse(rule, describe(set))
+	}
+	t := &trial{set: set, before: before, alive: set[0].alive}
+	ops := set[0].ops
+	for _, b := range set[1:] {
+		if t.alive = s.combine(ops, t.alive, b); len(t.alive) == 0 {
+			return refuse(RuleMerge, "no fuser accepts the operations of both blocks")
+		}
+		ops = union(ops, b.ops)
+	}
+	if t.alive = s.offer(t.alive, op, ops, last.id); len(t.alive) == 0 {
+		return nil
+	}
+	t.value = s.best(t.alive)
+	t.gain = t.value.score
+	for _, b := range set {
+		t.gain -= b.value.score
+		if b.value.ready && b.value.score > 0 && !t.value.ready {
+			return refuse(RuleNotReady, "")
+		}
+	}
+	if s.p.opts.Force || t.gain > 0 || t.gain == 0 && s.isView(op) {
+		return t
+	}
+	return refuse(RuleNoGain, scores(t))
+}
+
+// combine offers the operations of one block, in order, to the fusers of the
+// other: those of b to alive, which hold ops, or the other way round when ops
+// read what b computes.
+func (s *search) combine(ops []int, alive []entry, b *block) []entry {
+	to, add := ops, b.ops
+	if s.reads(ops, b.ops) || !s.reads(b.ops, ops) && len(b.ops) > len(ops) {
+		to, add, alive = b.ops, ops, b.alive
+	}
+	for _, op := range add {
+		if alive = s.offer(alive, op, to, b.id); len(alive) == 0 {
+			return nil
+		}
+		to = union(to, []int{op})
+	}
+	return alive
+}
+
+// reads reports whether an operation of a reads what one of b computes.
+func (s *search) reads(a, b []int) bool {
+	for _, op := range a {
+		for _, in := range s.ops[op].Inputs {
+			_, base := s.d.chain(in.ID, s.owned)
+			if p := s.producer[base]; p >= 0 && contains(b, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// effectsFit refuses a block with an in-place effect and an operation that
+// reads a version it has written over. Whether a block may read what it then
+// writes over is for fusers to say: they know in which order.
+func (s *search) effectsFit(set []*block, op int) Rule {
+	in := func(i int) bool { return i == op || slices.Contains(set, s.o.of[i]) }
+	for _, b := range set {
+		for _, i := range b.ops {
+			if slices.ContainsFunc(s.d.apart[i], in) {
+				return RuleOldVersion
+			}
+		}
+	}
+	if slices.ContainsFunc(s.d.apart[op], in) {
+		return RuleOldVersion
+	}
+	return ""
+}
+
+// join makes a trial final.
+func (s *search) join(t *trial, op int) {
+	b := &block{id: t.set[0].id, ops: []int{op}, alive: t.alive, value: t.value, preds: s.preds(op)}
+	for i, x := range t.set {
+		b.ops = union(b.ops, x.ops)
+		b.preds = append(b.preds, x.preds...)
+		if i > 0 {
+			s.log.add(Decision{Event: EventMerge, Op: op, Block: b.id, From: x.id})
+		}
+	}
+	s.o.merge(t.set, t.before, b)
+	s.log.add(Decision{Event: EventJoin, Op: op, Block: b.id, Score: t.value.score})
+}
+
+func size(set []*block) int {
+	n := 0
+	for _, b := range set {
+		n += len(b.ops)
+	}
+	return n
+}
+
+// union joins two ascending lists.
+func union(a, b []int) []int {
+	out := make([]int, 0, len(a)+len(b))
+	out = append(append(out, a...), b...)
+	slices.Sort(out)
+	return out
+}
+
+func contains(ascending []int, op int) bool {
+	_, ok := slices.BinarySearch(ascending, op)
+	return ok
+}
