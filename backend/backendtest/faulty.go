@@ -1,0 +1,122 @@
+package backendtest
+
+import (
+	"context"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/codegen"
+)
+
+// FaultyDevice is a device some of whose calls are made to fail with FailAt,
+// before the device behind it sees them.
+type FaultyDevice struct {
+	backend.Device
+	backend.Faults
+}
+
+// Faulty wraps a device. An EndCapture that fails closes the window all the
+// same, as on any device.
+func Faulty(dev backend.Device) *FaultyDevice { return &FaultyDevice{Device: dev} }
+
+func (d *FaultyDevice) fault(c backend.Call) error {
+	if d.Next(c) {
+		return backend.Fault(c, d.Name())
+	}
+	return nil
+}
+
+// Alloc fails with an *backend.OutOfMemoryError.
+func (d *FaultyDevice) Alloc(s backend.Stream, bytes int) (*backend.Buffer, error) {
+	if d.Next(backend.CallAlloc) {
+		return nil, &backend.OutOfMemoryError{Bytes: bytes, Usage: d.Memory()}
+	}
+	return d.Device.Alloc(s, bytes)
+}
+
+// Write fails with a *backend.DeviceError.
+func (d *FaultyDevice) Write(ctx context.Context, s backend.Stream, dst *backend.Buffer, offset int, src []byte) error {
+	if err := d.fault(backend.CallWrite); err != nil {
+		return err
+	}
+	return d.Device.Write(ctx, s, dst, offset, src)
+}
+
+// Read fails with a *backend.DeviceError.
+func (d *FaultyDevice) Read(ctx context.Context, s backend.Stream, dst []byte, src *backend.Buffer, offset int) error {
+	if err := d.fault(backend.CallRead); err != nil {
+		return err
+	}
+	return d.Device.Read(ctx, s, dst, src, offset)
+}
+
+// Copy fails with a *backend.DeviceError.
+func (d *FaultyDevice) Copy(s backend.Stream, dst *backend.Buffer, dstOffset int, src *backend.Buffer, srcOffset, bytes int) error {
+	if err := d.fault(backend.CallCopy); err != nil {
+		return err
+	}
+	return d.Device.Copy(s, dst, dstOffset, src, srcOffset, bytes)
+}
+
+// Compile fails with a *backend.CompileError.
+func (d *FaultyDevice) Compile(k *codegen.Kernel) (codegen.Executable, error) {
+	if err := d.fault(backend.CallCompile); err != nil {
+		return nil, err
+	}
+	return d.Device.Compile(k)
+}
+
+// Launch fails with a *backend.LaunchError.
+func (d *FaultyDevice) Launch(s backend.Stream, e codegen.Executable, l *codegen.Launch, mem []*backend.Buffer) error {
+	if err := d.fault(backend.CallLaunch); err != nil {
+		return err
+	}
+	return d.Device.Launch(s, e, l, mem)
+}
+
+// Sync fails with a *backend.DeviceError.
+func (d *FaultyDevice) Sync(ctx context.Context, s backend.Stream) error {
+	if err := d.fault(backend.CallSync); err != nil {
+		return err
+	}
+	return d.Device.Sync(ctx, s)
+}
+
+// BeginCapture fails with a *backend.CaptureError.
+func (d *FaultyDevice) BeginCapture(s backend.Stream) error {
+	if err := d.fault(backend.CallBeginCapture); err != nil {
+		return err
+	}
+	return d.Device.BeginCapture(s)
+}
+
+// EndCapture fails with a *backend.CaptureError.
+func (d *FaultyDevice) EndCapture(s backend.Stream, doomed bool) (backend.Graph, error) {
+	err := d.fault(backend.CallEndCapture)
+	g, endErr := d.Device.EndCapture(s, doomed || err != nil)
+	if err != nil {
+		return nil, err
+	}
+	if g == nil || endErr != nil {
+		return nil, endErr
+	}
+	return &faultyGraph{g, d}, nil
+}
+
+// SetReclaim hands the hook to the device behind, if it takes one.
+func (d *FaultyDevice) SetReclaim(f func()) {
+	if r, ok := d.Device.(interface{ SetReclaim(func()) }); ok {
+		r.SetReclaim(f)
+	}
+}
+
+type faultyGraph struct {
+	backend.Graph
+	dev *FaultyDevice
+}
+
+func (g *faultyGraph) Replay(s backend.Stream) error {
+	if err := g.dev.fault(backend.CallReplay); err != nil {
+		return err
+	}
+	return g.Graph.Replay(s)
+}
