@@ -1,0 +1,233 @@
+package fusion
+
+import (
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// effectPlace finds the memory an effect writes, before its block runs. The
+// new version gets the old one's memory when the effect is in place; what the
+// effect overwrites is saved first unless nothing can ask for it. The content
+// of the Var is locked for writing.
+func (e *executor) effectPlace(pos int) error {
+	n := e.seg.nodes[pos]
+	old, out := n.in[0], n.out.rel
+	if e.mem[out] != nil {
+		return nil // placed by the block that then failed and now runs alone
+	}
+	was := e.mem[e.id(old)]
+	if !e.flags.inPlace[pos] || was == nil {
+		if n.v.pinned && was != nil {
+			return e.moveAside(pos, was)
+		}
+		m, err := e.s.alloc(n.out.bytes())
+		if err != nil {
+			return err
+		}
+		e.mem[out] = m
+		return nil
+	}
+	m := was
+	if m.refs.Load() > 1 && !m.fixed {
+		// The first write to memory the Var shares with the tensor it was made
+		// from, or with a version an effect skipped.
+		aside, err := e.s.clone(m)
+		if err != nil {
+			return err
+		}
+		m = aside
+		if !e.flags.forced[pos] {
+			// The old version keeps the shared memory: nothing is overwritten.
+			e.mem[out] = m
+			return nil
+		}
+		was.letGo()
+		old.storage = m
+		e.mem[e.id(old)] = m
+	}
+	if !e.flags.forced[pos] {
+		if !e.savable(n) {
+			return e.moveAside(pos, m)
+		}
+		if err := e.save(n, m); err != nil {
+			return err
+		}
+	}
+	e.mem[out] = m
+	return nil
+}
+
+// moveAside copies the old version to memory of its own and gives its memory
+// to the new one.
+func (e *executor) moveAside(pos int, was *Storage) error {
+	n := e.seg.nodes[pos]
+	old := n.in[0]
+	aside, err := e.s.clone(was)
+	if err != nil {
+		return err
+	}
+	old.storage = aside
+	e.mem[e.id(old)] = aside
+	e.mem[n.out.rel] = was
+	return nil
+}
+
+// effectDone settles the versions after an effect ran, or failed with f while
+// it was writing.
+func (e *executor) effectDone(pos int, f *failure) {
+	n := e.seg.nodes[pos]
+	old, ver := n.in[0], n.in[0].version
+	m := e.mem[n.out.rel]
+	if m == nil && f == nil {
+		return
+	}
+	e.s.rt.stats.effects.Add(1)
+	if m != nil && m == old.storage { // in place
+		if ver.patch != nil {
+			n.out.version.keeps = true
+			old.setState(Patched)
+		} else {
+			old.let = true // its hold on the memory passes to the new version
+			old.setState(Gone)
+		}
+		old.storage = nil
+		e.s.rt.stats.inPlaceEffects.Add(1)
+	} else if f == nil && !old.let && e.superseded(pos) {
+		old.letGo()
+		old.storage = nil
+		old.setState(Gone)
+	}
+	if f != nil {
+		e.fail[n.out.rel], e.anyFail = f, true
+	}
+}
+
+// superseded reports whether nothing can ask for the version an effect
+// replaced.
+func (e *executor) superseded(pos int) bool { return e.flags.forced[pos] }
+
+// effectSkipped makes the new version the old one: the effect did not run.
+func (e *executor) effectSkipped(pos int) {
+	n := e.seg.nodes[pos]
+	old, out := n.in[0], n.out.rel
+	if m := e.mem[out]; m != nil && m != old.storage {
+		m.letGo()
+	}
+	m := e.mem[e.id(old)]
+	m.hold()
+	e.mem[out] = m
+}
+
+// clone copies a whole buffer.
+func (s *Stream) clone(from *Storage) (*Storage, error) {
+	m, err := s.alloc(from.buf.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.rt.dev.Copy(s.id, m.buf, 0, from.buf, 0, from.buf.Bytes); err != nil {
+		m.letGo()
+		return nil, err
+	}
+	s.rt.stats.versionCopies.Add(1)
+	return m, nil
+}
+
+// savable reports whether what an effect overwrites can be named later: a
+// fixed slice, or rows whose indices are in memory now.
+func (e *executor) savable(n *node) bool {
+	if n.op.Kind == ir.SetSlice {
+		return !dynamic(&n.op)
+	}
+	return e.mem[e.id(n.in[1])] != nil
+}
+
+// save copies what an effect will overwrite, for rebuilding the old version.
+func (e *executor) save(n *node, m *Storage) error {
+	s, old := e.s, n.in[0]
+	p := &patch{next: n.out, op: ir.Operation{Kind: n.op.Kind, Attrs: n.op.Attrs, Ranges: n.op.Ranges}}
+	whole := codegen.Contiguous(n.out.shape)
+	var err error
+	if n.op.Kind == ir.SetSlice {
+		p.saved, err = s.copyOut(m, whole.Slice(n.op.Ranges), n.out.dtype)
+	} else {
+		r := e.id(n.in[1])
+		p.index = s.leaf(e.mem[r], e.stored[r], n.in[1].dtype)
+		p.index.storage.hold()
+		p.saved, err = s.mini(ir.Operation{Kind: ir.Select, Attrs: n.op.Attrs}, s.leaf(m, whole, n.out.dtype), p.index)
+	}
+	if err != nil {
+		return err
+	}
+	s.rt.stats.versionCopies.Add(1)
+	old.version.patch = p
+	return nil
+}
+
+func dynamic(op *ir.Operation) bool {
+	for i := range op.Ranges {
+		if op.Ranges[i].Input != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve makes an executed value's memory readable: an old version of a Var
+// is rebuilt. It returns the failure of a value that carries an error. For a
+// version the content of the Var is locked, for writing if it is Patched.
+func (s *Stream) resolve(v *Value) *failure {
+	if v.is(Failed) {
+		return v.fail
+	}
+	if !v.is(Patched) {
+		return nil
+	}
+	// Follow the versions to one that is in memory, then come back, undoing
+	// one effect at a time.
+	var chain []*Value
+	at := v
+	for at.is(Patched) {
+		chain = append(chain, at)
+		at = at.version.patch.next
+	}
+	m := at.storage
+	if m == nil {
+		f := &failure{err: &ReleasedError{By: "its Var's memory was lost"}}
+		return f
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		c := chain[i]
+		back, err := s.undo(c, m)
+		if err != nil {
+			f := &failure{err: err}
+			s.errs = append(s.errs, f)
+			return f
+		}
+		c.version.patch.letGo()
+		c.version.patch = nil
+		c.let = false
+		c.store(back, codegen.Contiguous(c.shape))
+		m = back
+	}
+	s.rt.stats.rebuilt.Add(int64(len(chain)))
+	return nil
+}
+
+// undo returns memory with the content of version old, given that of the next.
+func (s *Stream) undo(old *Value, next *Storage) (*Storage, error) {
+	m, err := s.clone(next)
+	if err != nil {
+		return nil, err
+	}
+	p := old.version.patch
+	op, shape := p.op, old.shape.Clone()
+	if op.Kind == ir.SetSlice {
+		for i, r := range op.Ranges {
+			shape[i] = r.Len
+		}
+		return m, s.miniEffect(op, m, old, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
+	}
+	op.Kind = ir.SetSelect
+	shape[op.Attrs.Axes[0]] = p.index.shape[0]
+	return m, s.miniEffect(op, m, old, p.index, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
+}

@@ -1,0 +1,198 @@
+package fusion
+
+import (
+	"context"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// executor runs one segment. A stream keeps the ones it used, so that their
+// memory serves again; a drain that has to run something else first (a recipe,
+// the saving of what an effect overwrites) uses another.
+type executor struct {
+	s     *Stream
+	seg   segment
+	flags flags
+
+	plan     *plan
+	bind     *binding
+	explored bool     // the plan was made for this segment
+	facts    []uint64 // the part of the plan's key beside the relative form
+	buffers  []*Storage
+	tokens   []uint64
+	vars     []varUse
+
+	// By relative id.
+	mem     []*Storage // where a tensor of the segment lies now, nil: nowhere
+	ofVar   []bool     // it is a view of a Var's memory
+	fail    []*failure
+	anyFail bool
+	stored  []codegen.Layout // how it lies there
+
+	ops    []ir.Operation // the segment's operations, when a pass needs them
+	bufs   []*backend.Buffer
+	ids    []int32
+	layout func(ir.TensorID) codegen.Layout // of e.stored
+}
+
+// varUse is a Var whose content a segment reads or writes.
+type varUse struct {
+	v     *Var
+	write bool
+}
+
+func (s *Stream) executor() *executor {
+	if n := len(s.idle); n > 0 {
+		e := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		return e
+	}
+	e := &executor{s: s}
+	e.layout = func(t ir.TensorID) codegen.Layout { return e.stored[t] }
+	e.seg.init()
+	return e
+}
+
+func (s *Stream) release(e *executor) {
+	clear(e.vars)
+	clear(e.mem)
+	clear(e.fail)
+	clear(e.ops)
+	clear(e.bufs)
+	e.plan, e.bind = nil, nil
+	s.idle = append(s.idle, e)
+}
+
+// run executes the segment: it finds or makes the plan, binds it, runs its
+// blocks and settles what became of every output. The stream's lock is held.
+func (e *executor) run(ctx context.Context) {
+	g := &e.seg
+	if len(g.nodes) == 0 {
+		return
+	}
+	s := e.s
+	s.rt.stats.segments.Add(1)
+	e.lockVars()
+	defer e.unlockVars()
+	e.mem = grow(e.mem, len(g.tensors))
+	e.fail = grow(e.fail, len(g.tensors))
+	e.ofVar = grow(e.ofVar, len(g.tensors))
+	e.anyFail, e.explored = false, false
+	for v, r := range g.inputs {
+		if f := s.resolve(v); f != nil {
+			e.fail[r], e.anyFail = f, true
+		} else {
+			e.mem[r] = v.storage
+		}
+	}
+	if err := e.findPlan(); err != nil {
+		e.failAll(err)
+		return
+	}
+	s.rt.stats.read.Add(e.bind.read)
+	s.rt.stats.written.Add(e.bind.written)
+	for i := range e.plan.steps {
+		if err := ctx.Err(); err != nil {
+			e.failRest(i, err)
+			break
+		}
+		e.step(i)
+	}
+	e.settle()
+	if o := s.rt.observer.Load(); o != nil {
+		e.observe(*o)
+	}
+}
+
+// lockVars takes the content of every Var the segment touches, in order of
+// number: exclusively if an effect of the segment writes it, or if an old
+// version has to be rebuilt, which settles it.
+func (e *executor) lockVars() {
+	for {
+		e.collectVars()
+		for _, u := range e.vars {
+			if u.write {
+				u.v.content.Lock()
+			} else {
+				u.v.content.RLock()
+			}
+		}
+		if !e.stale() {
+			return
+		}
+		e.unlockVars() // a version was overwritten before the locks were taken
+	}
+}
+
+func (e *executor) collectVars() {
+	vars := e.vars[:0]
+	use := func(v *Var, write bool) {
+		for i := range vars {
+			if vars[i].v == v {
+				vars[i].write = vars[i].write || write
+				return
+			}
+		}
+		vars = append(vars, varUse{v, write})
+	}
+	for v := range e.seg.inputs {
+		if v.version != nil {
+			use(v.version.v, v.is(Patched))
+		}
+	}
+	for _, n := range e.seg.nodes {
+		if n.v != nil {
+			use(n.v, true)
+		}
+	}
+	sortVars(vars)
+	e.vars = vars
+}
+
+// stale reports whether an input has to be rebuilt whose Var is only read.
+func (e *executor) stale() bool {
+	for v := range e.seg.inputs {
+		if v.version == nil || !v.is(Patched) {
+			continue
+		}
+		for _, u := range e.vars {
+			if u.v == v.version.v && !u.write {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (e *executor) unlockVars() {
+	for _, u := range e.vars {
+		if u.write {
+			u.v.content.Unlock()
+		} else {
+			u.v.content.RUnlock()
+		}
+	}
+	clear(e.vars)
+	e.vars = e.vars[:0]
+}
+
+func sortVars(vars []varUse) {
+	for i := 1; i < len(vars); i++ {
+		for j := i; j > 0 && vars[j].v.number < vars[j-1].v.number; j-- {
+			vars[j], vars[j-1] = vars[j-1], vars[j]
+		}
+	}
+}
+
+// operations returns the segment's operations as one slice, ids not relative.
+func (e *executor) operations() []ir.Operation {
+	if len(e.ops) != len(e.seg.nodes) {
+		e.ops = grow(e.ops, len(e.seg.nodes))
+	}
+	for i, n := range e.seg.nodes {
+		e.ops[i] = n.op
+	}
+	return e.ops
+}

@@ -1,0 +1,127 @@
+package fusion
+
+import (
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/ir"
+	"github.com/sinter-ml/sinter/optimize"
+)
+
+// plan is a planned segment with its kernels compiled: what a known segment
+// needs beside memory. It is shared by the streams of a device.
+type plan struct {
+	*optimize.Plan
+	steps        []step
+	scalarGuards bool // some guard is about scalars or slice starts
+}
+
+// step is a block ready to run.
+type step struct {
+	opt     *fuser.Optimization
+	exes    []codegen.Executable // one for each call
+	effects []int                // positions of the block's effects, ascending
+	writes  []int32              // tensors the calls write, effects' results left out
+	takes   []fuser.InPlace
+	frees   []int32 // temporaries whose last reader this block is
+	inputs  []int32 // tensors the calls read
+	rerun   bool    // running it again after a failure gives the same result
+	err     error   // why it did not compile; it then runs one by one
+}
+
+// prepare compiles a plan's kernels and works out when temporaries end.
+func (rt *Runtime) prepare(p *optimize.Plan, ops []*node, rel [][]int32, outs []int32) *plan {
+	out := &plan{Plan: p, steps: make([]step, len(p.Blocks))}
+	last := make(map[int32]int)
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		st := &out.steps[i]
+		st.opt, st.rerun = b.Optimization, true
+		effect := make(map[ir.TensorID]bool)
+		for _, pos := range b.Ops {
+			if ops[pos].v != nil {
+				st.effects = append(st.effects, pos)
+				effect[ir.TensorID(outs[pos])] = true
+			}
+		}
+		for _, t := range b.Stored {
+			if !effect[t] {
+				st.writes = append(st.writes, int32(t))
+			}
+		}
+		st.takes = b.InPlace
+		written := make(map[ir.TensorID]bool)
+		for _, t := range b.Stored {
+			written[t] = true
+		}
+		for c := range b.Calls {
+			call := &b.Calls[c]
+			for k, buf := range call.Kernel.Buffers {
+				t := call.Tensors[k]
+				last[int32(t)] = i
+				if buf.Mode == codegen.In && !written[t] {
+					st.inputs = append(st.inputs, int32(t))
+				}
+			}
+			exe, err := rt.dev.Compile(call.Kernel)
+			if err != nil {
+				st.err = err
+				break
+			}
+			st.exes = append(st.exes, exe)
+		}
+		for _, a := range b.Aliases {
+			last[int32(a.Of)] = i
+		}
+		// An effect whose block also reads the memory it overwrites must not
+		// run twice.
+		for _, pos := range st.effects {
+			old := rel[pos][0]
+			for _, t := range st.inputs {
+				if t == old {
+					st.rerun = false
+				}
+			}
+			if k := ops[pos].op.Kind; k == ir.ScatterAdd {
+				st.rerun = false
+			}
+		}
+	}
+	for i := range p.Guards {
+		out.scalarGuards = out.scalarGuards || p.Guards[i].HoldsOps != nil
+	}
+	for t, fate := range p.Fates {
+		if fate == optimize.Temporary {
+			if i, ok := last[int32(t)]; ok {
+				out.steps[i].frees = append(out.steps[i].frees, int32(t))
+			}
+		}
+	}
+	for i := range out.steps {
+		sortInt32(out.steps[i].frees)
+	}
+	return out
+}
+
+func sortInt32(s []int32) {
+	for i := 1; i < len(s); i++ {
+		for j := i; j > 0 && s[j] < s[j-1]; j-- {
+			s[j], s[j-1] = s[j-1], s[j]
+		}
+	}
+}
+
+// binding is a plan bound to lengths, slice starts and input layouts: every
+// launch ready but for memory and scalars. Streams keep their own, since a
+// drain writes scalars into the launches.
+type binding struct {
+	plan     *plan
+	tokens   []uint64
+	dims     []int
+	starts   []int            // of every range of every operation, in order
+	inputs   []int32          // the inputs in memory and
+	layouts  []codegen.Layout // how they lay
+	lay      []codegen.Layout // how every tensor lies, by relative id
+	launches [][]codegen.Launch
+	read     int64 // bytes the launches read and write
+	written  int64
+}

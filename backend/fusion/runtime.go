@@ -1,0 +1,208 @@
+// Package fusion is the runtime: it records operations on streams, decides
+// when the queue of a stream is executed, has the queue planned, runs the plan
+// on a device and keeps track of what is in memory.
+//
+// With fusers it is the decorator "fusion<cpu>"; without any it is the same
+// recorder running operations one by one. It must not know the user API,
+// graphs or gradients; those build on Stream, Value, Var and Scope.
+package fusion
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/ir"
+	"github.com/sinter-ml/sinter/optimize"
+)
+
+type backendBuffer = backend.Buffer
+
+// Options configure a Runtime.
+type Options struct {
+	Fusers     []fuser.Factory // none: no fusion
+	Optimize   optimize.Options
+	QueueLimit int // operations after which a queue is cut, 0: 4,096
+	PlanCache  int // plans kept, 0: 1,024
+	Seed       uint64
+	Logger     *slog.Logger
+}
+
+// Runtime runs streams on one device.
+type Runtime struct {
+	dev     backend.Device
+	opts    Options
+	planner *optimize.Planner
+	plans   *planCache
+	log     *slog.Logger
+	closed  atomic.Bool
+
+	mu      sync.Mutex
+	streams map[*Stream]struct{}
+	idle    []backend.Stream // device streams of ended scopes
+	def     *Stream
+
+	late lateSet
+
+	random   sync.Mutex
+	seed     uint64
+	position uint64
+
+	observer atomic.Pointer[Observer]
+	stats    stats
+}
+
+var (
+	nextID    atomic.Uint64
+	nextBirth atomic.Uint64
+	nextVar   atomic.Uint64
+)
+
+// New returns a runtime on an open device, which it closes at Close.
+func New(dev backend.Device, opts Options) (*Runtime, error) {
+	if opts.QueueLimit <= 0 {
+		opts.QueueLimit = 4096
+	}
+	if opts.PlanCache <= 0 {
+		opts.PlanCache = 1024
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	rt := &Runtime{
+		dev:     dev,
+		opts:    opts,
+		planner: optimize.New(opts.Fusers, dev.Profile(), opts.Optimize),
+		plans:   newPlanCache(opts.PlanCache),
+		log:     opts.Logger,
+		streams: make(map[*Stream]struct{}),
+		seed:    opts.Seed,
+	}
+	rt.late.init()
+	var err error
+	if rt.def, err = rt.NewStream(); err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return rt, nil
+}
+
+// Device returns the device below.
+func (rt *Runtime) Device() backend.Device { return rt.dev }
+
+// Default returns the device's default stream.
+func (rt *Runtime) Default() *Stream { return rt.def }
+
+// Fusing reports whether there are fusers.
+func (rt *Runtime) Fusing() bool { return len(rt.opts.Fusers) > 0 }
+
+func (rt *Runtime) newValue() *Value {
+	return &Value{id: ir.TensorID(nextID.Add(1)), rt: rt}
+}
+
+// SetSeed restarts the random numbers at the beginning of the sequence that
+// belongs to seed.
+func (rt *Runtime) SetSeed(seed uint64) {
+	rt.random.Lock()
+	rt.seed, rt.position = seed, 0
+	rt.random.Unlock()
+}
+
+// RandomState returns the seed and the position in its sequence.
+func (rt *Runtime) RandomState() (seed, position uint64) {
+	rt.random.Lock()
+	defer rt.random.Unlock()
+	return rt.seed, rt.position
+}
+
+// SetRandomState puts back what RandomState returned.
+func (rt *Runtime) SetRandomState(seed, position uint64) {
+	rt.random.Lock()
+	rt.seed, rt.position = seed, position
+	rt.random.Unlock()
+}
+
+// Draw takes the seed and the next position for one draw. Each draw, used or
+// not, advances the position by one.
+func (rt *Runtime) Draw() (seed, position uint64) {
+	rt.random.Lock()
+	defer rt.random.Unlock()
+	p := rt.position
+	rt.position++
+	return rt.seed, p
+}
+
+// NewStream returns a new stream of the device.
+func (rt *Runtime) NewStream() (*Stream, error) {
+	if rt.closed.Load() {
+		return nil, &ClosedError{"device " + rt.dev.Name()}
+	}
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	var id backend.Stream
+	if n := len(rt.idle); n > 0 {
+		id, rt.idle = rt.idle[n-1], rt.idle[:n-1]
+	} else {
+		var err error
+		if id, err = rt.dev.NewStream(); err != nil {
+			return nil, err
+		}
+	}
+	s := &Stream{rt: rt, id: id, bound: make(map[uint64][]*binding), seg: 1}
+	s.queue.init()
+	rt.streams[s] = struct{}{}
+	return s, nil
+}
+
+// Flush submits what every stream has queued, and returns the first error
+// nobody was told of.
+func (rt *Runtime) Flush(ctx context.Context) error {
+	rt.mu.Lock()
+	all := make([]*Stream, 0, len(rt.streams))
+	for s := range rt.streams {
+		all = append(all, s)
+	}
+	rt.mu.Unlock()
+	var first error
+	for _, s := range all {
+		if err := s.Flush(ctx); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Close executes what is queued, closes every stream and the device, and
+// returns the first error nobody was told of. It may be called again, and
+// before or after streams and scopes end.
+func (rt *Runtime) Close() error {
+	if rt.closed.Swap(true) {
+		return nil
+	}
+	rt.mu.Lock()
+	all := make([]*Stream, 0, len(rt.streams))
+	for s := range rt.streams {
+		all = append(all, s)
+	}
+	rt.mu.Unlock()
+	var first error
+	for _, s := range all {
+		if err := s.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if err := rt.dev.Close(); err != nil && first == nil {
+		first = err
+	}
+	return first
+}
+
+// Reclaim frees what the collector found unreachable; devices call it before
+// they take more memory.
+func (rt *Runtime) Reclaim() {
+	runtime.GC()
+}

@@ -1,0 +1,129 @@
+package fusion
+
+import (
+	"context"
+	"runtime"
+)
+
+// Scope bounds the life of what is recorded in it: when it ends, everything
+// made in it that was not kept is dead, exactly, whatever the collector does.
+type Scope struct {
+	s       *Stream
+	born    uint64
+	made    []*Value
+	handles []*Value // Value() handles taken in it
+	keep    map[*Value]struct{}
+	ended   bool
+}
+
+// Stream returns the stream of the scope.
+func (sc *Scope) Stream() *Stream { return sc.s }
+
+func (s *Stream) innermost() *Scope {
+	if n := len(s.scopes); n > 0 {
+		return s.scopes[n-1]
+	}
+	return nil
+}
+
+// Begin opens a scope on the stream, inside the one that is open.
+func (s *Stream) Begin() *Scope {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sc := &Scope{s: s, born: nextBirth.Add(1)}
+	s.scopes = append(s.scopes, sc)
+	return sc
+}
+
+// Keep makes v survive into the scope around this one, or for good.
+func (sc *Scope) Keep(v *Value) {
+	sc.s.mu.Lock()
+	defer sc.s.mu.Unlock()
+	if sc.ended {
+		return
+	}
+	if sc.keep == nil {
+		sc.keep = make(map[*Value]struct{})
+	}
+	if v.handle != nil {
+		sc.s.claim(v)
+	}
+	sc.keep[v] = struct{}{}
+	if v.is(Pending) && v.handle == nil {
+		v.asked = true
+	}
+}
+
+// End ends the scope: what was made in it and not kept is dead. The end of the
+// outermost scope executes what is queued. It returns the first error nobody
+// was told of. Scopes opened inside and still open end with it.
+func (sc *Scope) End(ctx context.Context) error {
+	var pc [1]uintptr
+	runtime.Callers(2, pc[:])
+	s := sc.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sc.ended {
+		return nil
+	}
+	for s.innermost() != sc {
+		s.endInnermost(pc[0])
+	}
+	made := s.endInnermost(pc[0])
+	if len(s.scopes) == 0 {
+		s.drain(ctx, len(s.queue.nodes))
+	}
+	for _, v := range made {
+		if v.dead() && !v.is(Pending) {
+			v.letGo()
+		}
+	}
+	return s.takeError()
+}
+
+// endInnermost marks deaths and returns what the scope made.
+func (s *Stream) endInnermost(pc uintptr) []*Value {
+	n := len(s.scopes) - 1
+	sc := s.scopes[n]
+	s.scopes = s.scopes[:n]
+	sc.ended = true
+	outer := s.innermost()
+	d := &death{pc: pc, scope: true}
+	for _, v := range sc.made {
+		if _, ok := sc.keep[v]; !ok {
+			v.death.CompareAndSwap(nil, d)
+		} else if outer != nil {
+			outer.made = append(outer.made, v)
+		}
+	}
+	for _, h := range sc.handles {
+		if _, ok := sc.keep[h]; !ok {
+			if h.death.CompareAndSwap(nil, d) {
+				h.handle.of.version.handles.Add(-1)
+			}
+		} else if outer != nil {
+			h.handle.scope.Store(outer)
+			outer.handles = append(outer.handles, h)
+		}
+	}
+	return sc.made
+}
+
+// Release ends v at once: it can no longer be used, and what only it needed is
+// not computed or is freed. Releasing twice is harmless.
+func (v *Value) Release(pc uintptr) {
+	d := &death{pc: pc}
+	if v.handle != nil {
+		if v.death.CompareAndSwap(nil, d) {
+			v.handle.of.version.handles.Add(-1)
+		}
+		return
+	}
+	if v.home != nil {
+		v.home.mu.Lock()
+		defer v.home.mu.Unlock()
+	}
+	if v.death.CompareAndSwap(nil, d) && !v.is(Pending) && !v.is(Failed) {
+		v.letGo()
+	}
+}

@@ -1,0 +1,64 @@
+package fusion
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/sinter-ml/sinter/backend"
+)
+
+// Storage is a device buffer and a count of those who may still read it: the
+// value it was made for, aliases, recipes, pending operations and graphs. When
+// the last lets go, the buffer returns to its pool at once; if they were
+// merely collected, a cleanup returns it.
+type Storage struct {
+	rt      *Runtime
+	buf     *backend.Buffer
+	stream  backend.Stream
+	refs    atomic.Int32
+	cleanup runtime.Cleanup
+	fixed   bool // a graph pins the address
+}
+
+// freeing is what a cleanup needs of a Storage; it must not keep it alive.
+type freeing struct {
+	dev    backend.Device
+	stream backend.Stream
+	buf    *backend.Buffer
+}
+
+func (f freeing) run() { f.dev.Free(f.stream, f.buf) }
+
+// alloc returns storage with one holder.
+func (s *Stream) alloc(bytes int) (*Storage, error) {
+	buf, err := s.rt.dev.Alloc(s.id, bytes)
+	if err != nil {
+		return nil, err
+	}
+	st := &Storage{rt: s.rt, buf: buf, stream: s.id}
+	st.refs.Store(1)
+	st.cleanup = runtime.AddCleanup(st, freeing.run, freeing{s.rt.dev, s.id, buf})
+	return st, nil
+}
+
+func (st *Storage) hold() { st.refs.Add(1) }
+
+// letGo drops one holder and frees the buffer after the last.
+func (st *Storage) letGo() {
+	if st.refs.Add(-1) == 0 {
+		st.cleanup.Stop()
+		st.rt.dev.Free(st.stream, st.buf)
+	}
+}
+
+// Buffer returns the device buffer.
+func (st *Storage) Buffer() *backend.Buffer { return st.buf }
+
+// bytesOf returns the memory of a little-endian host slice.
+func bytesOf[T any](data []T) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0])))
+}

@@ -1,0 +1,267 @@
+package fusion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Stream records operations in order and executes them when something asks.
+// Its methods may be called from several goroutines; a drain holds the lock.
+type Stream struct {
+	rt *Runtime
+	id backend.Stream
+
+	mu     sync.Mutex
+	closed bool
+	seg    uint64 // number of the segment being recorded
+	queue  segment
+	scopes []*Scope
+	errs   []*failure
+	tape   Tape
+	window *Window // a capture that is open on the stream
+
+	bound map[uint64][]*binding // by hash of relative form and facts
+	idle  []*executor
+}
+
+// Tape is told of every operation recorded on a stream it is set on; reverse
+// mode differentiation builds on it. It is called with the stream locked and
+// must only take notes. A value it needs later it marks with Value.Save.
+type Tape interface {
+	Recorded(op *ir.Operation, in []*Value, out *Value)
+}
+
+// SetTape sets the stream's tape and returns the one before.
+func (s *Stream) SetTape(t Tape) Tape {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.tape
+	s.tape = t
+	return old
+}
+
+// Save marks a pending value as needed after the drain.
+func (v *Value) Save() { v.asked = true }
+
+// Runtime returns the stream's runtime.
+func (s *Stream) Runtime() *Runtime { return s.rt }
+
+// Recorded returns how many operations are queued.
+func (s *Stream) Recorded() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue.nodes)
+}
+
+// Record queues an operation whose kind, attributes, scalars, ranges and PC
+// are set, on the given operands, and returns its result. A bad operation
+// gives a value that carries an *ir.OpError; so does one whose operand carries
+// an error, with that first cause.
+func (s *Stream) Record(op ir.Operation, in ...*Value) *Value {
+	s.arrive(in)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.record(&op, in)
+}
+
+// arrive makes operands that are pending or virtual on other streams stored.
+// It takes one stream's lock at a time and none is held.
+func (s *Stream) arrive(in []*Value) {
+	for _, v := range in {
+		if v == nil {
+			continue
+		}
+		if t := v.target(); t.home != nil && t.home != s {
+			if st := t.State(); st == Pending || st == Virtual {
+				t.home.materialise(t)
+			}
+		}
+	}
+}
+
+// record is Record with the lock held.
+func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
+	n := &node{op: *op}
+	n.in = n.inArr[:0]
+	n.op.Inputs = n.refArr[:0]
+	for _, v := range in {
+		t, f, err := s.operand(v)
+		if err != nil {
+			return s.failed(&n.op, known(in), err)
+		}
+		if f != nil {
+			return s.failedBy(&n.op, f)
+		}
+		n.in = append(n.in, t)
+		n.op.Inputs = append(n.op.Inputs, ir.TensorRef{ID: t.id, Shape: t.shape, DType: t.dtype})
+	}
+	if s.closed || s.rt.closed.Load() {
+		return s.failed(&n.op, n.in, &ClosedError{"stream"})
+	}
+	if len(n.op.Inputs) < cap(n.op.Inputs) {
+		k := len(n.op.Inputs)
+		n.op.Outputs = n.op.Inputs[k : k+1 : k+1]
+		n.op.Inputs = n.op.Inputs[:k:k]
+	}
+	if err := n.op.Check(); err != nil {
+		return s.failed(&n.op, n.in, err)
+	}
+	v := s.rt.newValue()
+	v.home, v.pc = s, op.PC
+	v.shape, v.dtype = n.op.Outputs[0].Shape, n.op.Outputs[0].DType
+	n.op.Outputs[0].ID = v.id
+	n.out, v.node = v, n
+	s.push(n)
+	if s.tape != nil {
+		s.tape.Recorded(&n.op, n.in, v)
+	}
+	s.cut()
+	return v
+}
+
+// push appends a checked node to the queue.
+func (s *Stream) push(n *node) {
+	n.site = siteHash(&n.op)
+	n.out.hash = structuralHash(n, s)
+	s.queue.add(n, s.seg)
+	if sc := s.innermost(); sc != nil && n.v == nil {
+		sc.made = append(sc.made, n.out)
+	}
+	s.rt.stats.recorded.Add(1)
+}
+
+// operand checks one operand and returns what it stands for.
+func (s *Stream) operand(v *Value) (*Value, *failure, error) {
+	if v == nil {
+		return nil, nil, &ir.ArgumentError{Msg: "operand is nil"}
+	}
+	if v.rt != s.rt {
+		return nil, nil, &ir.ArgumentError{Msg: "operand is on another device"}
+	}
+	if d := v.death.Load(); d != nil {
+		return nil, nil, d.error()
+	}
+	t := v.target()
+	switch t.State() {
+	case Failed:
+		return nil, t.fail, nil
+	case Virtual: // on this stream, or another goroutine of its home got in between
+		if t.home != s {
+			return nil, nil, fmt.Errorf("operand changed on another stream while it was used here")
+		}
+		if err := s.late(t); err != nil {
+			return nil, t.fail, nil
+		}
+	}
+	if v.handle != nil {
+		s.claim(v)
+	}
+	return t, nil, nil
+}
+
+func known(in []*Value) []*Value {
+	out := make([]*Value, 0, len(in))
+	for _, v := range in {
+		if v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// FromBytes stores a host tensor, little endian, and returns it. The data is
+// copied.
+func (s *Stream) FromBytes(dtype ir.DType, shape ir.Shape, data []byte, pc uintptr) *Value {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	op := ir.Operation{PC: pc, Outputs: []ir.TensorRef{{Shape: shape, DType: dtype}}}
+	fail := func(err error) *Value {
+		return s.failed(&op, nil, &ir.OpError{Op: "From", Shapes: []ir.Shape{shape}, PC: pc, Err: err})
+	}
+	if s.closed || s.rt.closed.Load() {
+		return fail(&ClosedError{"stream"})
+	}
+	if s.window != nil && s.window.recording {
+		s.window.hostData(pc)
+	}
+	st, err := s.alloc(len(data))
+	if err != nil {
+		return fail(err)
+	}
+	if err := s.rt.dev.Write(context.Background(), s.id, st.buf, 0, data); err != nil {
+		st.letGo()
+		return fail(err)
+	}
+	v := s.rt.newValue()
+	v.home, v.pc, v.shape, v.dtype = s, pc, shape, dtype
+	v.store(st, codegen.Contiguous(shape))
+	if sc := s.innermost(); sc != nil {
+		sc.made = append(sc.made, v)
+	}
+	return v
+}
+
+// Fail returns a value that carries err as the failure of an operation that
+// could not even be recorded, such as host data of the wrong length.
+func (s *Stream) Fail(op string, pc uintptr, shape ir.Shape, dtype ir.DType, err error) *Value {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := ir.Operation{PC: pc, Outputs: []ir.TensorRef{{Shape: shape, DType: dtype}}}
+	return s.failed(&o, nil, &ir.OpError{Op: op, Shapes: []ir.Shape{shape}, PC: pc, Err: err})
+}
+
+// Flush executes what is queued and returns the first error nobody was told
+// of.
+func (s *Stream) Flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain(ctx, len(s.queue.nodes))
+	return s.takeError()
+}
+
+// Sync executes what is queued, waits for it, and returns the first error
+// nobody was told of.
+func (s *Stream) Sync(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain(ctx, len(s.queue.nodes))
+	if err := s.takeError(); err != nil {
+		return err
+	}
+	if s.closed {
+		return nil
+	}
+	return s.rt.dev.Sync(ctx, s.id)
+}
+
+// Close executes what is queued and closes the stream. Tensors on it stay
+// readable until the device closes. It returns the first error nobody was told
+// of, and may be called again.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.takeError()
+	}
+	s.drain(context.Background(), len(s.queue.nodes))
+	s.closed = true
+	err := s.takeError()
+	s.rt.mu.Lock()
+	delete(s.rt.streams, s)
+	s.rt.idle = append(s.rt.idle, s.id)
+	s.rt.mu.Unlock()
+	return errors.Join(err)
+}
+
+// ClosedStream returns a stream every use of which fails.
+func (rt *Runtime) ClosedStream() *Stream {
+	s := &Stream{rt: rt, closed: true}
+	s.queue.init()
+	return s
+}

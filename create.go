@@ -1,0 +1,105 @@
+package sinter
+
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// create records an operation without operands. Exported functions call it
+// directly.
+func create(at Placer, op ir.Operation) *Tensor {
+	op.PC = caller(3)
+	return &Tensor{v: at.place().Record(op)}
+}
+
+func createScalars(at Placer, op ir.Operation, c ...float64) *Tensor {
+	op.PC = caller(3)
+	for _, x := range c {
+		s, err := scalarOf(op.Attrs.DType, x)
+		if err != nil {
+			return &Tensor{v: at.place().Fail(op.Kind.String(), op.PC, op.Attrs.Shape, op.Attrs.DType, err)}
+		}
+		op.Scalars = append(op.Scalars, s)
+	}
+	return &Tensor{v: at.place().Record(op)}
+}
+
+// Full makes a tensor whose elements all are value.
+func Full(at Placer, dtype DType, value float64, shape ...int) *Tensor {
+	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, value)
+}
+
+// Zeros makes a tensor of zeros.
+func Zeros(at Placer, dtype DType, shape ...int) *Tensor {
+	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 0)
+}
+
+// Ones makes a tensor of ones.
+func Ones(at Placer, dtype DType, shape ...int) *Tensor {
+	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 1)
+}
+
+// Arange makes a rank-1 tensor start, start+step, … of n elements. Floats are
+// computed as start + i·step in double precision and rounded once.
+func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
+	op := ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: dtype}}
+	if dtype == I64 {
+		return createScalars(at, op, start, step)
+	}
+	op.Scalars = []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}
+	return create(at, op)
+}
+
+// random records a draw: seed and position are taken now, so a draw nobody
+// uses still advances the sequence.
+func random(at Placer, op ir.Operation, extra ...ir.Scalar) *Tensor {
+	op.PC = caller(3)
+	s := at.place()
+	seed, position := s.Runtime().Draw()
+	op.Scalars = append([]ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position))}, extra...)
+	return &Tensor{v: s.Record(op)}
+}
+
+// Uniform makes a float tensor of numbers uniform in [low, high), from Philox
+// 4x32-10.
+func Uniform(at Placer, dtype DType, low, high float64, shape ...int) *Tensor {
+	return random(at, ir.Operation{Kind: ir.Uniform, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}},
+		ir.F32Scalar(float32(low)), ir.F32Scalar(float32(high)))
+}
+
+// Normal makes a float tensor of normal numbers.
+func Normal(at Placer, dtype DType, mean, std float64, shape ...int) *Tensor {
+	return random(at, ir.Operation{Kind: ir.Normal, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}},
+		ir.F32Scalar(float32(mean)), ir.F32Scalar(float32(std)))
+}
+
+// Bernoulli makes a bool tensor whose elements are true with probability p.
+func Bernoulli(at Placer, p float64, shape ...int) *Tensor {
+	return random(at, ir.Operation{Kind: ir.Bernoulli, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: Bool}},
+		ir.F32Scalar(float32(p)))
+}
+
+// RandInt makes an i64 tensor of numbers in [low, high).
+func RandInt(at Placer, low, high int64, shape ...int) *Tensor {
+	return random(at, ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: I64}},
+		ir.I64Scalar(low), ir.I64Scalar(high))
+}
+
+// Dropout returns t with each element set to zero with probability p and the
+// others divided by 1−p. p must lie in [0, 1).
+func (t *Tensor) Dropout(p float64) *Tensor {
+	op := ir.Operation{Kind: ir.Bernoulli, PC: caller(2)}
+	if !(p >= 0 && p < 1) {
+		return t.fail(op, &ArgumentError{Msg: fmt.Sprintf("probability %v is not in [0, 1)", p)})
+	}
+	s := streamOf([]*Tensor{t})
+	seed, position := s.Runtime().Draw()
+	op.Attrs = ir.Attrs{Shape: t.v.Shape(), DType: Bool}
+	op.Scalars = []ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position)), ir.F32Scalar(float32(1 - p))}
+	mask := s.Record(op)
+	scale := ir.Operation{Kind: ir.Mul, PC: op.PC, Scalars: []ir.Scalar{ir.F32Scalar(float32(1 / (1 - p)))}}
+	kept := s.Record(scale, t.v)
+	zero := s.Record(ir.Operation{Kind: ir.Full, PC: op.PC, Attrs: ir.Attrs{DType: t.DType()}, Scalars: []ir.Scalar{ir.F32Scalar(0)}})
+	return &Tensor{v: s.Record(ir.Operation{Kind: ir.Where, PC: op.PC}, mask, kept, zero)}
+}

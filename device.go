@@ -1,0 +1,147 @@
+package sinter
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/sinter-ml/sinter/backend"
+	_ "github.com/sinter-ml/sinter/backend/cpu" // the one device that is always linked
+	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/internal/env"
+)
+
+// Device runs operations. It has a default stream, and more on request.
+type Device struct {
+	rt  *fusion.Runtime
+	def *Stream
+}
+
+// Option configures a device at [Open]; options beat environment variables.
+type Option func(*config)
+
+type config struct {
+	backend backend.Options
+	fusion  fusion.Options
+	fuse    bool
+	trace   string
+}
+
+// WithFusion switches fusing on, the default, or off: every operation then is
+// a kernel of its own, with the same results bit for bit.
+func WithFusion(on bool) Option { return func(c *config) { c.fuse = on } }
+
+// WithFusers adds fusers to the library's own.
+func WithFusers(f ...fuser.Factory) Option {
+	return func(c *config) { c.fusion.Fusers = append(c.fusion.Fusers, f...) }
+}
+
+// WithLogger takes the library's warnings; the default is slog.Default().
+func WithLogger(l *slog.Logger) Option {
+	return func(c *config) { c.backend.Logger, c.fusion.Logger = l, l }
+}
+
+// WithSeed starts the device's random numbers.
+func WithSeed(seed uint64) Option { return func(c *config) { c.fusion.Seed = seed } }
+
+// WithWorkers sets how many threads a host device works with.
+func WithWorkers(n int) Option { return func(c *config) { c.backend.Workers = n } }
+
+// WithMemoryLimit sets the most bytes the device takes.
+func WithMemoryLimit(bytes int64) Option { return func(c *config) { c.backend.MemoryLimit = bytes } }
+
+// WithPoison fills freed and fresh memory with NaN patterns.
+func WithPoison(on bool) Option { return func(c *config) { c.backend.Poison = on } }
+
+// WithQueueLimit sets after how many operations a queue that nothing drains is
+// cut; the default is 4,096.
+func WithQueueLimit(n int) Option { return func(c *config) { c.fusion.QueueLimit = n } }
+
+// WithPlanCache sets how many plans the device keeps; the default is 1,024.
+func WithPlanCache(n int) Option { return func(c *config) { c.fusion.PlanCache = n } }
+
+// WithTrace records what is run to a file, for irdump: operations and
+// decisions, no tensor data.
+func WithTrace(file string) Option { return func(c *config) { c.trace = file } }
+
+// Open opens a device: "auto" (the best there is), "cpu", or the name of a
+// backend the program imports, with a number if there are several ("cuda:1").
+func Open(name string, opts ...Option) (*Device, error) {
+	set, err := env.Read()
+	if err != nil {
+		return nil, err
+	}
+	c := config{fuse: set.Fusion, trace: set.Trace}
+	c.backend.Workers, c.backend.MemoryLimit = set.Workers, set.MemoryLimit
+	c.backend.Poison = set.Poison
+	c.fusion.Seed = uint64(set.Seed)
+	for _, o := range opts {
+		o(&c)
+	}
+	if c.fuse {
+		c.fusion.Fusers = append(fuser.Default(), c.fusion.Fusers...)
+	} else {
+		c.fusion.Fusers = nil
+	}
+	dev, err := backend.Open(name, c.backend)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := fusion.New(dev, c.fusion)
+	if err != nil {
+		return nil, err
+	}
+	return &Device{rt: rt, def: &Stream{s: rt.Default()}}, nil
+}
+
+// Name returns the name of the device, such as "cpu".
+func (d *Device) Name() string { return d.rt.Device().Name() }
+
+// Runtime returns what the device records on; for extenders.
+func (d *Device) Runtime() *fusion.Runtime { return d.rt }
+
+// Stream returns the default stream.
+func (d *Device) Stream() *Stream { return d.def }
+
+// NewStream returns another stream. After Close of the device it is a closed
+// one, whose operations say so.
+func (d *Device) NewStream() *Stream {
+	s, err := d.rt.NewStream()
+	if err != nil {
+		s = d.rt.ClosedStream()
+	}
+	return &Stream{s: s}
+}
+
+// Scope runs f in a scope on a stream of its own; see [Stream.Scope].
+func (d *Device) Scope(f func(*Scope) error) error {
+	s := d.NewStream()
+	err := s.Scope(f)
+	if cerr := s.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// Seed restarts the random numbers at the beginning of the sequence of seed.
+func (d *Device) Seed(seed uint64) { d.rt.SetSeed(seed) }
+
+// Flush submits what every stream has queued and returns the first error
+// nobody was told of.
+func (d *Device) Flush(ctx context.Context) error { return d.rt.Flush(ctx) }
+
+// Stats counts what a device did since Open.
+type Stats = fusion.Stats
+
+// Stats returns the device's counters.
+func (d *Device) Stats() Stats { return d.rt.Stats() }
+
+// Trim gives pooled memory back to the system.
+func (d *Device) Trim() error { return d.rt.Device().Trim() }
+
+// Close executes what is queued, ends the device and returns the first error
+// nobody was told of. It may be called again; after it every use of the device
+// is a *ClosedError or *DeviceError.
+func (d *Device) Close() error { return d.rt.Close() }
+
+func (d *Device) place() *fusion.Stream { return d.rt.Default() }

@@ -1,0 +1,93 @@
+package sinter
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// From makes a tensor of the given shape from host data in row-major order,
+// which is copied. The length of data must be the product of shape.
+func From[T Elem](at Placer, data []T, shape ...int) *Tensor {
+	return from(at.place(), DTypeOf[T](), shape, len(data), bytesOf(data), caller(2))
+}
+
+// FromBytes makes a tensor from little-endian host data, which is copied.
+func FromBytes(at Placer, dtype DType, data []byte, shape ...int) *Tensor {
+	n := 0
+	if dtype.Size() > 0 {
+		n = len(data) / dtype.Size()
+	}
+	return from(at.place(), dtype, shape, n, data, caller(2))
+}
+
+// Scalar makes a rank-0 tensor.
+func Scalar[T Elem](at Placer, v T) *Tensor {
+	data := []T{v}
+	return from(at.place(), DTypeOf[T](), nil, 1, bytesOf(data), caller(2))
+}
+
+func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uintptr) *Tensor {
+	sh := append(Shape{}, shape...)
+	op := ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: sh, DType: dtype}, Scalars: []ir.Scalar{{DType: dtype.Compute()}}}
+	err := op.Check()
+	if err != nil {
+		if e, ok := err.(*OpError); ok {
+			err = e.Err
+		}
+	} else if want := sh.NumElements(); n != want || len(data) != want*dtype.Size() {
+		err = &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", n, sh, want)}
+	}
+	if err != nil {
+		return &Tensor{v: s.Fail("From", pc, sh, dtype, err)}
+	}
+	return &Tensor{v: s.FromBytes(dtype, sh, data, pc)}
+}
+
+// Read returns the elements of t in row-major order. It computes what t needs.
+// T must be t's dtype: nothing is converted.
+func Read[T Elem](ctx context.Context, t *Tensor) ([]T, error) {
+	out := make([]T, t.v.Shape().NumElements())
+	if err := ReadInto(ctx, t, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ReadInto copies the elements of t to dst, whose length must fit exactly. In
+// the steady state it allocates nothing.
+func ReadInto[T Elem](ctx context.Context, t *Tensor, dst []T) error {
+	if err := t.v.Err(); err == nil && t.DType() != DTypeOf[T]() {
+		return &OpError{Op: "Read", Shapes: []Shape{t.v.Shape()}, PC: caller(2), Err: &DTypeError{
+			Msg: fmt.Sprintf("tensor is %v, destination is %v; reading never converts", t.DType(), DTypeOf[T]())}}
+	}
+	return t.v.Read(ctx, bytesOf(dst))
+}
+
+// Item returns the element of a tensor that has exactly one.
+func Item[T Elem](ctx context.Context, t *Tensor) (T, error) {
+	var one [1]T
+	err := ReadInto(ctx, t, one[:])
+	return one[0], err
+}
+
+// ReadBytes returns the elements of t in row-major order, little endian.
+func ReadBytes(ctx context.Context, t *Tensor) ([]byte, error) {
+	out := make([]byte, t.v.Shape().NumElements()*t.DType().Size())
+	if err := t.v.Read(ctx, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// bytesOf returns the memory of a slice. Hosts Go runs on that are not little
+// endian are not supported.
+func bytesOf[T Elem](data []T) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0])))
+}

@@ -1,0 +1,128 @@
+package sinter
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Var is state: parameters, caches, counters. It changes by ordered effects,
+// which are queued like operations and never change a tensor: a value read
+// before an effect keeps what it was.
+type Var struct{ v *fusion.Var }
+
+// NewVar makes state that starts as init, which is computed now.
+func NewVar(init *Tensor) *Var {
+	return &Var{v: streamOf([]*Tensor{init}).NewVar(init.v)}
+}
+
+// VarOf returns the runtime's Var; for extenders.
+func VarOf(v *Var) *fusion.Var { return v.v }
+
+// WrapVar returns the Var of a runtime's Var; for extenders.
+func WrapVar(v *fusion.Var) *Var { return &Var{v: v} }
+
+// Shape returns the length of each axis, as a copy.
+func (v *Var) Shape() Shape { return v.v.Shape().Clone() }
+
+// DType returns the element type.
+func (v *Var) DType() DType { return v.v.DType() }
+
+// Named gives the Var a name for dumps and returns it.
+func (v *Var) Named(name string) *Var {
+	v.v.SetName(name)
+	return v
+}
+
+// Name returns the Var's name, "" if none.
+func (v *Var) Name() string { return v.v.Name() }
+
+// Value returns the Var's value at this point of the program. A handle taken
+// in a scope ends with the scope unless kept.
+func (v *Var) Value() *Tensor { return &Tensor{v: v.v.Value()} }
+
+// effect queues an effect on the stream of its operands. Methods of Var call
+// it directly.
+func (v *Var) effect(op ir.Operation, in []*Tensor) {
+	vals := make([]*fusion.Value, len(in))
+	var s *fusion.Stream
+	for i, t := range in {
+		if t == nil {
+			continue
+		}
+		vals[i] = t.v
+		if s == nil {
+			s = streamOf([]*Tensor{t})
+		}
+	}
+	if s == nil {
+		s = v.v.Runtime().Default()
+	} else {
+		s = streamOf(in)
+	}
+	s.Effect(v.v, op, vals...)
+}
+
+// fail makes err an unreported error of the stream of t.
+func (v *Var) fail(op ir.Operation, t *Tensor, err error) {
+	s := v.v.Runtime().Default()
+	if t != nil {
+		s = streamOf([]*Tensor{t})
+	}
+	s.Fail(op.Kind.String(), op.PC, v.v.Shape(), v.DType(), err)
+}
+
+// Set gives the Var the value t, of its shape and dtype. A t that carries an
+// error leaves the Var as it was.
+func (v *Var) Set(t *Tensor) {
+	v.effect(ir.Operation{Kind: ir.Set, PC: caller(2)}, []*Tensor{t})
+}
+
+// SetSlice writes t over a part of the Var, given as in [Tensor.Slice].
+func (v *Var) SetSlice(t *Tensor, ranges ...Range) {
+	op := ir.Operation{Kind: ir.SetSlice, PC: caller(2)}
+	// Positions count the old version as operand 0.
+	in, err := resolve(&op, v.v.Shape(), ranges, []*Tensor{nil, t})
+	if err != nil {
+		v.fail(op, t, err)
+		return
+	}
+	v.effect(op, in[1:])
+}
+
+// SetSelect writes t over the places at indices (rank 1, i64) along an axis.
+// Of equal indices the last wins.
+func (v *Var) SetSelect(axis int, indices, t *Tensor) {
+	v.effect(ir.Operation{Kind: ir.SetSelect, PC: caller(2), Attrs: ir.Attrs{Axes: []int{axis}}}, []*Tensor{indices, t})
+}
+
+// ScatterAdd adds t to the places at indices (rank 1, i64) along an axis, in
+// the order of the indices.
+func (v *Var) ScatterAdd(axis int, indices, t *Tensor) {
+	v.effect(ir.Operation{Kind: ir.ScatterAdd, PC: caller(2), Attrs: ir.Attrs{Axes: []int{axis}}}, []*Tensor{indices, t})
+}
+
+// Write gives the Var host data in row-major order, which is copied. The
+// length and T must fit the Var.
+func Write[T Elem](v *Var, src []T) {
+	s := v.v.Runtime().Default()
+	op := ir.Operation{Kind: ir.Set, PC: caller(2)}
+	shape := v.v.Shape()
+	switch {
+	case v.DType() != DTypeOf[T]():
+		v.fail(op, nil, &DTypeError{Msg: fmt.Sprintf("Var is %v, data is %v", v.DType(), DTypeOf[T]())})
+	case len(src) != shape.NumElements():
+		v.fail(op, nil, &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", len(src), shape, shape.NumElements())})
+	default:
+		s.Effect(v.v, op, s.FromBytes(v.DType(), shape, bytesOf(src), op.PC))
+	}
+}
+
+// ReadVar returns the elements of the Var's value.
+func ReadVar[T Elem](ctx context.Context, v *Var) ([]T, error) {
+	t := v.Value()
+	defer t.v.Release(0)
+	return Read[T](ctx, t)
+}
