@@ -81,7 +81,7 @@ func evalRMSNorm(c *call) (Tensor, error) {
 	return c.norm(func(row []float32) (deviation []float32, square float32) {
 		squares := make([]float32, len(row))
 		for i, v := range row {
-			squares[i] = v * v
+			squares[i] = float32(v * v)
 		}
 		return row, sum32(squares) / float32(len(row))
 	})

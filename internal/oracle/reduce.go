@@ -73,7 +73,7 @@ func momentsOf(xs []float32) moments {
 	square := make([]float32, len(xs))
 	for i, x := range xs {
 		d[i] = x - mean
-		square[i] = d[i] * d[i]
+		square[i] = float32(d[i] * d[i])
 	}
 	sum := sum32(d)
 	correction := float32(sum*sum) / n

@@ -3,6 +3,7 @@ package progen
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -182,13 +183,10 @@ func TestFromBytes(t *testing.T) {
 	require.NoError(t, FromBytes(nil).Validate())
 	data := make([]byte, 300)
 	kinds := map[ir.Kind]bool{}
-	for seed := range 200 {
-		x := uint32(seed*2654435761 + 1)
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
 		for i := range data {
-			x ^= x << 13
-			x ^= x >> 17
-			x ^= x << 5
-			data[i] = byte(x >> 8)
+			data[i] = byte(rng.Uint32())
 		}
 		p := FromBytes(data)
 		require.NoError(t, p.Validate())

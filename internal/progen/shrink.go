@@ -60,8 +60,9 @@ func prefix(p *ir.Program, i int) *ir.Program {
 
 // size orders programs: fewer operations first, then fewer results, then fewer
 // tensors to start from.
-func size(p *ir.Program) int {
-	return len(p.Ops)<<24 + len(p.Outputs)<<16 + len(p.Inputs) + len(p.Vars) + len(p.Constants)
+func size(p *ir.Program) int64 {
+	sources := len(p.Inputs) + len(p.Vars) + len(p.Constants)
+	return int64(len(p.Ops))<<40 + int64(len(p.Outputs))<<20 + int64(sources)
 }
 
 // clone returns a copy of p with lists and operands of its own. Positions and
