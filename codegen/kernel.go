@@ -101,7 +101,7 @@ const (
 	OpCount        // number of points of the inner axes, as Type
 	OpContract     // Σk Access·Access2 along the inner axis, of Type
 	OpScan         // running Reduce (sum) of Args[0] along the inner axis; Exclusive, Reverse
-	OpArange       // start + i·step at coordinate i of axis Index; Bits unused, Params Index2, Index2+1 (f64 bits when Type is F32, else i64)
+	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (f64 bits when Type is F32, else i64)
 	OpPhilox       // 32-bit random word of the point's row-major position, I64 in 0..2³²-1; Params Index, Index+1 are seed and offset
 	OpNormal       // standard normal number of the point's row-major position, F32; Params as OpPhilox
 	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch, head, query, value dim), F32; see AttentionSpec

@@ -118,7 +118,7 @@ func randomKernel() *Kernel {
 		Body: []Instr{
 			{Op: OpPhilox, Type: ir.I64, Index: 0},
 			{Op: OpNormal, Type: ir.F32, Index: 0},
-			{Op: OpArange, Type: ir.F32, Index: 0, Index2: 2},
+			{Op: OpArange, Type: ir.F32, To: ir.BF16, Index: 0, Index2: 2},
 			{Op: OpCoord, Type: ir.I64, Index: 0},
 			{Op: OpConst, Type: ir.Bool, Bits: 1},
 		},

@@ -105,6 +105,9 @@ func (k *Kernel) instrString(in *Instr) string {
 		b.WriteString(" " + values(in.Args))
 	case OpArange:
 		fmt.Fprintf(&b, "arange %d from p%d step p%d", in.Index, in.Index2, in.Index2+1)
+		if in.To != ir.Invalid {
+			fmt.Fprintf(&b, " to %v", in.To)
+		}
 	case OpPhilox, OpNormal:
 		fmt.Fprintf(&b, "%v seed p%d offset p%d", in.Op, in.Index, in.Index+1)
 	case OpAttention:

@@ -125,7 +125,7 @@ func TestKernelText(t *testing.T) {
   p3: f64
   %0: i64 = philox seed p0 offset p1
   %1: f32 = normal seed p0 offset p1
-  %2: f32 = arange 0 from p2 step p3
+  %2: f32 = arange 0 from p2 step p3 to bf16
   %3: i64 = coord 0
   %4: bool = const true
   store a0 %0

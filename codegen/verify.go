@@ -240,6 +240,7 @@ func (v *verifier) instr(i int) {
 		v.arity(in, 0)
 		v.typeIn(in, ir.F32, ir.I64)
 		v.axis(in, in.Index)
+		v.check(in.To == ir.Invalid || in.To.Valid() && in.To.Compute() == in.Type, "rounds %v to %v", in.Type, in.To)
 		raw := ir.Invalid
 		if in.Type == ir.I64 {
 			raw = ir.I64

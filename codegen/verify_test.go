@@ -110,6 +110,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"seed type", randomKernel, func(k *Kernel) { k.Params[1] = ir.F32 }, "%0", "param 1 is f32"},
 		{"arange param", randomKernel, func(k *Kernel) { k.Params[3] = ir.F32 }, "%2", "param 3 is f32"},
 		{"arange param range", randomKernel, func(k *Kernel) { k.Body[2].Index2 = 3 }, "%2", "no param 4"},
+		{"arange rounding", randomKernel, func(k *Kernel) { k.Body[2].To = ir.I64 }, "%2", "rounds f32 to i64"},
 		{"coordinate range", randomKernel, func(k *Kernel) { k.Body[3].Index = 1 }, "%3", "no axis 1"},
 
 		{"store without access", mapKernel, func(k *Kernel) { k.Stores[0].Access = 3 }, "store 0", "no access 3"},

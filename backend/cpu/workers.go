@@ -31,7 +31,7 @@ type workers struct {
 // job is one loop.
 type job struct {
 	task     codegen.Task
-	n, chunk int
+	n, chunk int64        // 64 bits wide so that next cannot wrap around
 	next     atomic.Int64 // where the next part starts
 	failed   atomic.Pointer[backend.PanicError]
 
@@ -79,7 +79,7 @@ func (w *workers) begin(n, chunk int, t codegen.Task) *job {
 	} else {
 		j = &job{done: make(chan struct{}, 1)}
 	}
-	j.task, j.n, j.chunk, j.joined = t, n, chunk, 0
+	j.task, j.n, j.chunk, j.joined = t, int64(n), int64(chunk), 0
 	j.next.Store(0)
 	j.failed.Store(nil)
 	helpers := min((n-1)/chunk, w.n-1)
@@ -154,7 +154,7 @@ func (w *workers) loop() {
 // none, so it joins each at most once and its number stays below Workers.
 func (w *workers) pick() *job {
 	for _, j := range w.jobs {
-		if int(j.next.Load()) < j.n {
+		if j.next.Load() < j.n {
 			return j
 		}
 	}
@@ -175,15 +175,15 @@ func (j *job) run(worker int) {
 	defer func() {
 		if v := recover(); v != nil {
 			j.failed.CompareAndSwap(nil, &backend.PanicError{Value: v, Stack: debug.Stack()})
-			j.next.Store(int64(j.n))
+			j.next.Store(j.n)
 		}
 	}()
 	for {
-		hi := int(j.next.Add(int64(j.chunk)))
+		hi := j.next.Add(j.chunk)
 		lo := hi - j.chunk
-		if lo >= j.n || lo < 0 {
+		if lo >= j.n {
 			return
 		}
-		j.task.Run(worker, lo, min(hi, j.n))
+		j.task.Run(worker, int(lo), int(min(hi, j.n)))
 	}
 }
