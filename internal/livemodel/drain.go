@@ -116,8 +116,8 @@ func (m *Model) facts(ops, rest []*node) *segment {
 }
 
 // key returns the segment's relative form, in which equal programs are equal
-// values: with all that was asked for, and with only what the program itself
-// asks for in this place, which is what the recorded sequence is.
+// values, with all that was asked for; and the recorded sequence: the same with
+// call sites and only what the program itself asks for in this place.
 func (s *segment) key() (key, sequence string) {
 	ids := map[*node]int{}
 	dims := map[int]int{1: 0}
@@ -136,16 +136,16 @@ func (s *segment) key() (key, sequence string) {
 		}
 		return ids[x]
 	}
-	var full, bare strings.Builder
+	var full, own strings.Builder
 	for i, o := range s.ops {
-		fmt.Fprint(&bare, o.call.Op, o.call.Len, o.call.Axis, s.keeps[i], s.own[i], s.dead[i])
+		fmt.Fprint(&full, o.call.Op, o.call.Len, o.call.Axis, s.keeps[i], s.dead[i])
 		for _, x := range o.in {
-			fmt.Fprint(&bare, " ", id(x), dim(x.shape))
+			fmt.Fprint(&full, " ", id(x), dim(x.shape))
 		}
-		fmt.Fprintln(&bare, " →", id(o), dim(o.shape))
-		fmt.Fprintln(&full, s.asked[i])
+		fmt.Fprintln(&full, " →", id(o), dim(o.shape))
+		fmt.Fprintln(&own, o.call.Site, s.own[i])
 	}
-	return bare.String() + full.String(), bare.String()
+	return full.String() + fmt.Sprint(s.asked), full.String() + own.String()
 }
 
 // decide gives every operation its fate and every virtual value its recipe.

@@ -38,6 +38,8 @@ type Engine interface {
 // Inspector is an Engine that shows what it did.
 type Inspector interface {
 	// Events returns the drains and late demands since the last call, in order.
+	// Operations are numbered from 0 as they are queued, effects among them;
+	// leaves, handles and what could not be recorded have no number.
 	Events() []Event
 }
 

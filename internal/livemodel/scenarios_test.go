@@ -65,12 +65,10 @@ func train(o training) *Program {
 		return []int{loss}
 	})
 	if o.every > 0 {
-		s.read(kept[0])
-		s.when(o.every, o.every-1)
+		s.when(o.every, o.every-1, func() { s.read(kept[0]) })
 	}
 	if o.peek > 0 {
-		s.read(square)
-		s.when(o.peek, o.peek-1)
+		s.when(o.peek, o.peek-1, func() { s.read(square) })
 	}
 	if o.hold {
 		s.step(OpHold, -1, kept[0])
@@ -134,8 +132,7 @@ func rnn(scope bool, every int) *Program {
 	})
 	s.step(OpMove, h, out[0])
 	if every > 0 {
-		s.read(h)
-		s.when(every, every-1)
+		s.when(every, every-1, func() { s.read(h) })
 	}
 	s.finally()
 	s.read(h)
@@ -208,19 +205,12 @@ func alternate() *Program {
 	s := newScript([]int{4, 4}, []int{2, 4})
 	s.p.Times = 40
 	s.body()
-	branch := func(phase int, f func()) {
-		at := len(s.p.Body)
-		f()
-		for i := at; i < len(s.p.Body); i++ {
-			s.p.Body[i].Every, s.p.Body[i].Phase = 2, phase
-		}
-	}
 	var z int
-	branch(0, func() {
+	s.when(2, 0, func() {
 		z = s.op(OpAdd, s.op(OpMatMul, s.from(2, 4), s.val(0)), s.val(1))
 		s.read(s.total(s.op(OpSquare, s.op(OpRelu, z))))
 	})
-	branch(1, func() {
+	s.when(2, 1, func() {
 		x := s.from(2, 4)
 		r := s.op(OpSquare, s.op(OpMul, x, s.val(1)))
 		s.step(OpMove, z, r)
@@ -228,9 +218,7 @@ func alternate() *Program {
 		s.set(1, s.op(OpAdd, s.times(a, 0.1), s.times(s.val(1), 0.9)))
 		s.read(s.total(a))
 	})
-	s.read(s.times(z, 2))
-	s.when(3, 2)
-	(*s.part)[len(*s.part)-2].Every, (*s.part)[len(*s.part)-2].Phase = 3, 2
+	s.when(3, 2, func() { s.read(s.times(z, 2)) })
 	return &s.p
 }
 

@@ -110,13 +110,16 @@ func (s *script) scope(on bool, f func() []int) []int {
 	return out
 }
 
-// when makes the last step run only in some iterations.
-func (s *script) when(every, phase int) {
-	st := &(*s.part)[len(*s.part)-1]
-	st.Every, st.Phase = every, phase
+// when makes f's steps run only in some iterations.
+func (s *script) when(every, phase int, f func()) {
+	at := len(*s.part)
+	f()
+	for i := at; i < len(*s.part); i++ {
+		(*s.part)[i].Every, (*s.part)[i].Phase = every, phase
+	}
 }
 
-// lates counts late demands by the operation's call site.
+// lates counts late demands.
 func lates(t Trace) int {
 	n := 0
 	for _, e := range t {

@@ -37,7 +37,7 @@ type Drain struct {
 	Alias   []bool
 	Planned bool // nothing known fitted: a plan was made
 
-	sequence string // the model's: the relative form without what is remembered
+	sequence string // the model's: the recorded sequence
 }
 
 // String prints the drain for people.
@@ -140,15 +140,6 @@ func (e Event) same(f Event) bool {
 
 // Trace is all that happened, in order.
 type Trace []Event
-
-// String prints one event a line.
-func (t Trace) String() string {
-	var b strings.Builder
-	for _, e := range t {
-		fmt.Fprintf(&b, "%4d %v\n", e.Step, e)
-	}
-	return b.String()
-}
 
 // Settling counts the plans each recorded sequence gets.
 type Settling map[string]*struct{ drains, plans, last int }
