@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -134,14 +135,29 @@ func TestForAllocatesNothing(t *testing.T) {
 	assert.Equal(t, int64(201*1000), task.n.Load())
 }
 
+// workerGoroutines counts the goroutines of worker pools.
+func workerGoroutines() int {
+	buf := make([]byte, 1<<20)
+	text := string(buf[:runtime.Stack(buf, true)])
+	return strings.Count(text, "created by sync.(*WaitGroup).Go") + strings.Count(text, "created by github.com/sinter-ml/sinter/backend/cpu.newWorkers")
+}
+
 func TestNoGoroutineIsLeft(t *testing.T) {
-	before := runtime.NumGoroutine()
+	// Close has waited for the last statement of each worker; the goroutine
+	// itself ends a moment later.
+	settle := func(want int) {
+		t.Helper()
+		for i := 0; workerGoroutines() != want && i < 10_000; i++ {
+			time.Sleep(time.Millisecond)
+		}
+		require.Equal(t, want, workerGoroutines())
+	}
+	settle(0)
 	d := Open(backend.Options{Workers: 6})
-	assert.GreaterOrEqual(t, runtime.NumGoroutine(), before+5)
 	require.NoError(t, d.par.For(1000, 1, &countTask{}))
+	settle(5)
 	require.NoError(t, d.Close())
-	// An ended goroutine may be counted for a moment still.
-	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, 10*time.Second, time.Millisecond)
+	settle(0)
 }
 
 func TestWorkersFollowTheOption(t *testing.T) {
