@@ -41,7 +41,7 @@ func (e *executable) prepare() error {
 	if k.Template == codegen.Rows {
 		e.plan()
 	}
-	return nil
+	return e.checkScans()
 }
 
 // resolve finds for each instruction the one that computes its value: casts
@@ -134,6 +134,8 @@ func (e *executable) instr(i int, in *codegen.Instr) func(*worker) {
 		return castStep(i, in, args[0])
 	case codegen.OpReduce:
 		return reduceStep(e.addFold(i, in, args[0]))
+	case codegen.OpScan:
+		return scanStep(i, args[0], in)
 	case codegen.OpPhilox:
 		return philoxStep(i, e.position(), in)
 	case codegen.OpNormal:

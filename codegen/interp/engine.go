@@ -29,9 +29,6 @@ func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
-	if int(k.Template) >= len(drivers) {
-		return nil, fmt.Errorf("interp: no loop structure for a %v kernel", k.Template)
-	}
 	e.drive = drivers[k.Template]
 	return e, nil
 }
@@ -40,8 +37,12 @@ func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
 type driver func(r *run, par codegen.Parallel) error
 
 var drivers = [...]driver{
-	codegen.Map:  driveMap,
-	codegen.Rows: driveRows,
+	codegen.Map:         driveMap,
+	codegen.Rows:        driveRows,
+	codegen.Contraction: driveContraction,
+	codegen.Scan:        driveScan,
+	codegen.Scatter:     driveScatter,
+	codegen.Attention:   driveAttention,
 }
 
 // executable is a compiled kernel.
@@ -50,10 +51,11 @@ type executable struct {
 	checker *codegen.Checker
 	drive   driver
 
-	steps  []*step // in the order of the body; constants and params have none
-	stores []store
-	folds  []fold // Rows: one for each OpReduce
-	passes []pass // Rows
+	steps   []*step // in the order of the body; constants and params have none
+	stores  []store
+	folds   []fold // Rows: one for each OpReduce
+	passes  []pass // Rows
+	reverse bool   // Scan
 
 	value   []int // the instruction that computes each instruction's value
 	phys    []int // scratch register of each instruction

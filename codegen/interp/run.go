@@ -34,7 +34,10 @@ type run struct {
 	workers      []*worker
 	failure      atomic.Pointer[ir.IndexError]
 
-	rows rowsState
+	rows      rowsState
+	contract  contractState
+	attention attentionState
+	scatter   scatterState
 }
 
 // window bounds the coordinate in a slot.

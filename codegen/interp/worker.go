@@ -42,7 +42,13 @@ type worker struct {
 
 	outer []int   // coordinates of the current row
 	accum []accum // one for each reduction
-	carry [][]byte
+
+	// Contractions and attention: the results of the tile, where its rows and
+	// columns start in their operands, and copies of those.
+	acc            []byte
+	rowsAt, colsAt []int
+	packA, packB   []float32
+	attention      *attentionScratch
 }
 
 func newWorker(r *run) *worker {
@@ -50,7 +56,7 @@ func newWorker(r *run) *worker {
 	return &worker{
 		run: r, regs: make([]reg, n), direct: make([][]byte, n), scalar: alloc(8 * n),
 		coord: make([]int, maxAxes), walk: make([]int, maxAxes), outer: make([]int, maxAxes),
-		accum: make([]accum, n), carry: make([][]byte, n),
+		accum: make([]accum, n),
 	}
 }
 
