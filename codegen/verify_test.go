@@ -130,6 +130,7 @@ func TestVerifyRefuses(t *testing.T) {
 			assert.Equal(t, k.Name, v.Kernel)
 			assert.Equal(t, tt.where, v.Where)
 			assert.Contains(t, v.Rule, tt.rule)
+			assert.ErrorContains(t, err, tt.where+": ")
 			assert.NotEmpty(t, k.String(), "prints all the same")
 		})
 	}

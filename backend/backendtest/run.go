@@ -42,6 +42,7 @@ func run(t *testing.T, s suite) {
 		{"memory", suite.memory},
 		{"limit", suite.limit},
 		{"pools", suite.pools},
+		{"random allocations", suite.random},
 		{"transfer", suite.transfer},
 		{"streams", suite.streams},
 		{"compile", suite.compile},

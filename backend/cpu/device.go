@@ -51,6 +51,8 @@ type Device struct {
 	launches, replays, copies, bytesCopied atomic.Int64
 }
 
+var _ backend.Device = (*Device)(nil)
+
 // stream is the state of one stream.
 type stream struct {
 	id backend.Stream

@@ -41,6 +41,8 @@ type Device struct {
 	log        []Entry
 }
 
+var _ backend.Device = (*Device)(nil)
+
 type stream struct {
 	pool   backend.Pool
 	window *window
