@@ -28,7 +28,7 @@ func fakeMap() fuser.Factory {
 			if f.inside(op) && op.Kind != ir.Reshape && op.Kind != ir.Permute {
 				return refuse("view-kind", op)
 			}
-			return accept
+			return accepted
 		case ir.ClassMap, ir.ClassCreate, ir.ClassRandom:
 		case ir.ClassEffect:
 			if op.Kind != ir.Set {
@@ -42,7 +42,7 @@ func fakeMap() fuser.Factory {
 		}
 		f.space = n
 		f.ready = true
-		return accept
+		return accepted
 	})
 }
 
@@ -58,15 +58,15 @@ func fakeMatMul() fuser.Factory {
 				}
 			}
 			f.ready, f.space = true, n
-			return accept
+			return accepted
 		case class == ir.ClassContraction:
 			return refuse("second-contraction", op)
 		case class == ir.ClassView && f.inside(op) && op.Kind != ir.Permute && op.Kind != ir.Reshape:
 			return refuse("view-kind", op)
 		case class == ir.ClassView:
-			return accept
+			return accepted
 		case class == ir.ClassMap && f.ready && f.space == n:
-			return accept
+			return accepted
 		}
 		return refuse("epilogue", op)
 	})
@@ -83,21 +83,19 @@ func fakeRows() fuser.Factory {
 				return refuse("size", op)
 			}
 			f.space, f.ready = in.NumElements(), true
-			return accept
+			return accepted
 		case ir.ClassMap:
 			if f.space >= 0 && f.space != n {
 				return refuse("size", op)
 			}
 			f.space = n
-			return accept
+			return accepted
 		}
 		return refuse("class", op)
 	})
 }
 
 func fakes() []fuser.Factory { return []fuser.Factory{fakeMap(), fakeMatMul(), fakeRows()} }
-
-var accept = fuser.Verdict{Accepted: true}
 
 func refuse(rule fuser.Rule, op *ir.Operation) fuser.Verdict {
 	return fuser.Verdict{Rule: rule, Detail: op.Kind.String()}
@@ -136,6 +134,9 @@ func (f *fakeFuser) inside(op *ir.Operation) bool {
 
 func (f *fakeFuser) Fuse(op int) fuser.Verdict {
 	o := &f.g.Ops[op]
+	if len(f.ops) > 0 && op <= f.ops[len(f.ops)-1] {
+		return refuse("order", o)
+	}
 	v := f.rule(f, o, ir.Lookup(o.Kind).Class)
 	if v.Accepted {
 		f.ops = append(f.ops, op)
@@ -164,7 +165,6 @@ func (f *fakeFuser) Finish() (*fuser.Optimization, error) {
 	if f.fail {
 		return nil, errors.New("cannot finish")
 	}
-	slices.Sort(f.ops)
 	out := &fuser.Optimization{Fuser: f.name, Ops: f.ops, Score: f.Properties().Score}
 	fakeCall(f.g, out, func(t ir.TensorID) bool { return f.g.Tensors[t].Stored })
 	return out, nil

@@ -9,7 +9,7 @@ type Event string
 const (
 	EventRewrite Event = "rewrite" // a pass (Rule) changed operation Op
 	EventOffer   Event = "offer"   // Op was offered to a fuser that holds Block
-	EventRefuse  Event = "refuse"  // the planner did not let Op join Block, or Block join the others
+	EventRefuse  Event = "refuse"  // Op did not join Block, or block From did not on its account
 	EventMerge   Event = "merge"   // Block took up the operations of block From, joined by Op
 	EventJoin    Event = "join"    // Op went into Block
 	EventChosen  Event = "chosen"  // Fuser finishes Block
@@ -64,7 +64,7 @@ func (l *Log) Why(a, b int) []Decision {
 	pa, oka := l.places[a]
 	pb, okb := l.places[b]
 	if oka && okb && pa == pb {
-		return []Decision{{Event: EventFused, Op: b, Block: pa}}
+		return []Decision{{Event: EventFused, Op: max(a, b), Block: pa}}
 	}
 	a, b = min(a, b), max(a, b)
 	var out []Decision
@@ -91,7 +91,7 @@ func (l *Log) Why(a, b int) []Decision {
 			}
 			ba, bb := in[a], in[b]
 			offered := d.Op == b && ba != 0 && d.Block == ba
-			merging := ba != 0 && bb != 0 && ba != bb && (d.Block == ba || d.Block == bb)
+			merging := d.From != 0 && (d.Block == ba && d.From == bb || d.Block == bb && d.From == ba)
 			if offered || merging {
 				out = append(out, d)
 			}

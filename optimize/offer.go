@@ -25,9 +25,9 @@ const (
 )
 
 // offer offers an operation to clones of the fusers that hold the operations
-// in, and returns those that accepted it. Views of tensors of no block that it
-// reads through are offered first; a fuser that refuses them reads their result
-// instead.
+// in, and returns those that accepted it. Views of no block that it reads
+// through are offered first; a fuser that refuses them reads their result
+// instead, unless it would have to leave the block for it.
 func (s *search) offer(alive []entry, op int, in []int, block int) []entry {
 	var out []entry
 	for _, e := range alive {
@@ -45,62 +45,83 @@ func (s *search) offer(alive []entry, op int, in []int, block int) []entry {
 	return out
 }
 
+// offerTo offers op, behind the views it reads through, to a clone of the
+// fuser, or to a new one that takes everything again when a view comes before
+// what the fuser already has: fusers are offered operations in recorded order.
 func (s *search) offerTo(e entry, op int, in []int) (entry, fuser.Verdict) {
 	if e.fuser.Status() == fuser.Closed {
 		return e, fuser.Verdict{Rule: fuser.Rule(RuleClosed)}
 	}
-	next := entry{fuser: e.fuser.Clone(), factory: e.factory, views: e.views}
-	for _, operand := range s.ops[op].Inputs {
-		chain, base := s.d.chain(operand.ID, s.owned)
-		if len(chain) == 0 {
-			continue
-		}
-		inside := s.producer[base] >= 0 && contains(in, s.producer[base])
-		var v fuser.Verdict
-		if next, v = s.offerViews(next, chain, inside); inside && !v.Accepted {
-			return e, fuser.Verdict{Rule: fuser.Rule(RuleView), Detail: fmt.Sprintf("%s: %s %s", opName(s.seg, chain[0]), v.Rule, v.Detail)}
-		}
+	views, inside := s.viewsFor(op, in, e.views)
+	last := -1
+	if len(in) > 0 {
+		last = in[len(in)-1]
 	}
-	if v := s.fuse(next.fuser, op); v.Accepted || len(next.views) == len(e.views) {
+	if len(e.views) > 0 {
+		last = max(last, e.views[len(e.views)-1])
+	}
+	var next entry
+	var v fuser.Verdict
+	if len(views) > 0 && views[0] < last {
+		next, v = s.replay(e.factory, union(in, []int{op}), union(e.views, views))
+	} else {
+		next, v = s.extend(e, append(views, op))
+	}
+	if v.Accepted || len(views) == 0 {
 		return next, v
 	}
-	// Perhaps it takes the operation when the views' results are read.
-	for _, operand := range s.ops[op].Inputs {
-		if _, base := s.d.chain(operand.ID, s.owned); base != operand.ID && s.producer[base] >= 0 && contains(in, s.producer[base]) {
-			return e, fuser.Verdict{Rule: fuser.Rule(RuleView), Detail: "refused behind its views"}
-		}
+	if inside {
+		return e, fuser.Verdict{Rule: fuser.Rule(RuleView), Detail: fmt.Sprintf("behind %s: %s %s", opName(s.seg, views[0]), v.Rule, v.Detail)}
 	}
-	next = entry{fuser: e.fuser.Clone(), factory: e.factory, views: e.views}
-	return next, s.fuse(next.fuser, op)
+	return s.extend(e, []int{op}) // reading the views' results
 }
 
-// offerViews offers a chain of views. If one is refused it starts again behind
-// it, unless the base is computed within the block.
-func (s *search) offerViews(e entry, chain []int, inside bool) (entry, fuser.Verdict) {
-	for start := 0; start < len(chain); start++ {
-		next := entry{fuser: e.fuser.Clone(), factory: e.factory, views: slices.Clone(e.views)}
-		refused := -1
-		var v fuser.Verdict
-		for k := start; k < len(chain) && refused < 0; k++ {
-			if slices.Contains(next.views, chain[k]) {
-				continue
-			}
-			if v = s.fuse(next.fuser, chain[k]); v.Accepted {
-				next.views = append(next.views, chain[k])
-			} else {
-				refused = k
+// viewsFor returns the views of no block that op reads through and have does
+// not hold, ascending, and whether one leads to a tensor computed among in.
+func (s *search) viewsFor(op int, in, have []int) (views []int, inside bool) {
+	for _, operand := range s.ops[op].Inputs {
+		chain, base := s.d.chain(operand.ID, s.owned)
+		for _, v := range chain {
+			if !contains(have, v) && !slices.Contains(views, v) {
+				views = append(views, v)
 			}
 		}
-		if refused < 0 {
-			slices.Sort(next.views)
-			return next, fuser.Verdict{Accepted: true}
-		}
-		if inside {
+		inside = inside || len(chain) > 0 && s.producer[base] >= 0 && contains(in, s.producer[base])
+	}
+	slices.Sort(views)
+	return views, inside
+}
+
+// extend offers operations, of which all but the last are views, to a clone.
+func (s *search) extend(e entry, ops []int) (entry, fuser.Verdict) {
+	next := entry{fuser: e.fuser.Clone(), factory: e.factory, views: e.views}
+	for _, op := range ops {
+		if v := s.fuse(next.fuser, op); !v.Accepted {
 			return e, v
 		}
-		start = refused
 	}
-	return e, fuser.Verdict{Accepted: true}
+	if n := len(ops) - 1; n > 0 {
+		next.views = union(e.views, ops[:n])
+	}
+	return next, accepted
+}
+
+var accepted = fuser.Verdict{Accepted: true}
+
+// replay offers operations and the views between them to a new fuser.
+func (s *search) replay(factory int, ops, views []int) (entry, fuser.Verdict) {
+	for _, op := range ops {
+		if more, inside := s.viewsFor(op, ops, views); inside {
+			views = union(views, more)
+		}
+	}
+	e := entry{fuser: s.p.factories[factory].New(s.g, &s.p.profile), factory: factory, views: views}
+	for _, op := range union(ops, views) {
+		if v := s.fuse(e.fuser, op); !v.Accepted {
+			return e, v
+		}
+	}
+	return e, accepted
 }
 
 func (s *search) fuse(f fuser.Fuser, op int) fuser.Verdict {

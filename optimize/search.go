@@ -203,9 +203,13 @@ func (t *trial) better(than *trial) bool { return than == nil || t.gain > than.g
 // try merges the blocks of the set and offers op to the result. It returns nil when that is not legal, accepted
 // by no fuser, or gains nothing.
 func (s *search) try(set []*block, op int, preds []int) *trial {
-	last := set[len(set)-1]
+	d := Decision{Event: EventRefuse, Op: op, Block: set[0].id}
+	if len(set) > 1 {
+		d.From = set[len(set)-1].id
+	}
 	refuse := func(rule Rule, detail string) *trial {
-		s.log.add(Decision{Event: EventRefuse, Op: op, Block: last.id, Rule: string(rule), Detail: detail})
+		d.Rule, d.Detail = string(rule), detail
+		s.log.add(d)
 		return nil
 	}
 	if limit := s.p.profile.MaxOps; limit > 0 && size(set)+1 > limit {
@@ -221,12 +225,12 @@ func (s *search) try(set []*block, op int, preds []int) *trial {
 	t := &trial{set: set, before: before, alive: set[0].alive}
 	ops := set[0].ops
 	for _, b := range set[1:] {
-		if t.alive = s.combine(ops, t.alive, b); len(t.alive) == 0 {
+		if t.alive = s.combine(set[0].id, ops, t.alive, b); len(t.alive) == 0 {
 			return refuse(RuleMerge, "no fuser accepts the operations of both blocks")
 		}
 		ops = union(ops, b.ops)
 	}
-	if t.alive = s.offer(t.alive, op, ops, last.id); len(t.alive) == 0 {
+	if t.alive = s.offer(t.alive, op, ops, set[0].id); len(t.alive) == 0 {
 		return nil
 	}
 	t.value = s.best(t.alive)
@@ -243,34 +247,24 @@ func (s *search) try(set []*block, op int, preds []int) *trial {
 	return refuse(RuleNoGain, scores(t))
 }
 
-// combine offers the operations of one block, in order, to the fusers of the
-// other: those of b to alive, which hold ops, or the other way round when ops
-// read what b computes.
-func (s *search) combine(ops []int, alive []entry, b *block) []entry {
-	to, add := ops, b.ops
-	if s.reads(ops, b.ops) || !s.reads(b.ops, ops) && len(b.ops) > len(ops) {
-		to, add, alive = b.ops, ops, b.alive
-	}
-	for _, op := range add {
-		if alive = s.offer(alive, op, to, b.id); len(alive) == 0 {
-			return nil
+// combine offers the operations of two blocks, in recorded order, to new
+// fusers of every kind that holds both: alive holds ops.
+func (s *search) combine(into int, ops []int, alive []entry, b *block) []entry {
+	var out []entry
+	all := union(ops, b.ops)
+	for _, x := range alive {
+		i := slices.IndexFunc(b.alive, func(y entry) bool { return x.factory == y.factory })
+		if i < 0 {
+			continue
 		}
-		to = union(to, []int{op})
-	}
-	return alive
-}
-
-// reads reports whether an operation of a reads what one of b computes.
-func (s *search) reads(a, b []int) bool {
-	for _, op := range a {
-		for _, in := range s.ops[op].Inputs {
-			_, base := s.d.chain(in.ID, s.owned)
-			if p := s.producer[base]; p >= 0 && contains(b, p) {
-				return true
-			}
+		e, v := s.replay(x.factory, all, union(x.views, b.alive[i].views))
+		if v.Accepted {
+			out = append(out, e)
+		} else {
+			s.log.add(Decision{Event: EventRefuse, Op: b.ops[0], Block: into, From: b.id, Fuser: s.p.factories[x.factory].Name, Rule: string(v.Rule), Detail: v.Detail})
 		}
 	}
-	return false
+	return out
 }
 
 // effectsFit refuses a block with an in-place effect and an operation that
@@ -313,12 +307,12 @@ func size(set []*block) int {
 	return n
 }
 
-// union joins two ascending lists.
+// union joins two ascending lists; what is in both is in the result once.
 func union(a, b []int) []int {
 	out := make([]int, 0, len(a)+len(b))
 	out = append(append(out, a...), b...)
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 func contains(ascending []int, op int) bool {
