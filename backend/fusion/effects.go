@@ -20,6 +20,11 @@ func (e *executor) effectPlace(pos int) error {
 		if n.v.pinned && was != nil {
 			return e.moveAside(pos, was)
 		}
+		if n.v.pinned && n.v.pin != nil { // the old version failed; the address stays
+			n.v.pin.hold()
+			e.mem[out] = n.v.pin
+			return nil
+		}
 		m, err := e.s.alloc(n.out.bytes())
 		if err != nil {
 			return err
@@ -42,8 +47,7 @@ func (e *executor) effectPlace(pos int) error {
 			return nil
 		}
 		was.letGo()
-		old.storage = m
-		e.mem[e.id(old)] = m
+		e.replace(old, m)
 	}
 	if !e.flags.forced[pos] {
 		if !e.savable(n) {
@@ -66,33 +70,45 @@ func (e *executor) moveAside(pos int, was *Storage) error {
 	if err != nil {
 		return err
 	}
-	old.storage = aside
-	e.mem[e.id(old)] = aside
+	e.replace(old, aside)
 	e.mem[n.out.rel] = was
 	return nil
 }
 
+// replace gives a version other memory; its hold on the memory it had passes
+// to the caller.
+func (e *executor) replace(v *Value, m *Storage) {
+	r := e.id(v)
+	e.mem[r] = m
+	if _, input := e.seg.inputs[v]; input {
+		v.storage = m
+	}
+}
+
 // effectDone settles the versions after an effect ran, or failed with f while
-// it was writing.
+// it was writing. A version made in this segment is settled with its other
+// outputs.
 func (e *executor) effectDone(pos int, f *failure) {
 	n := e.seg.nodes[pos]
-	old, ver := n.in[0], n.in[0].version
+	old, was := n.in[0], e.id(n.in[0])
 	m := e.mem[n.out.rel]
 	if m == nil && f == nil {
 		return
 	}
 	e.s.rt.stats.effects.Add(1)
-	if m != nil && m == old.storage { // in place
-		if ver.patch != nil {
-			n.out.version.keeps = true
-			old.setState(Patched)
-		} else {
-			old.let = true // its hold on the memory passes to the new version
-			old.setState(Gone)
-		}
-		old.storage = nil
+	_, input := e.seg.inputs[old]
+	switch {
+	case m != nil && m == e.mem[was]: // in place
 		e.s.rt.stats.inPlaceEffects.Add(1)
-	} else if f == nil && !old.let && e.superseded(pos) {
+		e.mem[was] = nil
+		if old.version.patch != nil {
+			n.out.version.keeps = true
+		}
+		if input {
+			old.storage = nil // its hold on the memory passes to the new version
+			old.overwritten()
+		}
+	case f == nil && e.flags.forced[pos] && input:
 		old.letGo()
 		old.storage = nil
 		old.setState(Gone)
@@ -102,15 +118,22 @@ func (e *executor) effectDone(pos int, f *failure) {
 	}
 }
 
-// superseded reports whether nothing can ask for the version an effect
-// replaced.
-func (e *executor) superseded(pos int) bool { return e.flags.forced[pos] }
+// overwritten settles a version whose memory the next one has.
+func (v *Value) overwritten() {
+	v.node = nil
+	if v.version.patch != nil {
+		v.setState(Patched)
+		return
+	}
+	v.let = true
+	v.setState(Gone)
+}
 
 // effectSkipped makes the new version the old one: the effect did not run.
 func (e *executor) effectSkipped(pos int) {
 	n := e.seg.nodes[pos]
 	old, out := n.in[0], n.out.rel
-	if m := e.mem[out]; m != nil && m != old.storage {
+	if m := e.mem[out]; m != nil && m != e.mem[e.id(old)] {
 		m.letGo()
 	}
 	m := e.mem[e.id(old)]
@@ -128,8 +151,18 @@ func (s *Stream) clone(from *Storage) (*Storage, error) {
 		m.letGo()
 		return nil, err
 	}
+	s.retain(from, m)
 	s.rt.stats.versionCopies.Add(1)
 	return m, nil
+}
+
+// retain notes memory a recorded copy uses.
+func (s *Stream) retain(ms ...*Storage) {
+	if s.window != nil {
+		for _, m := range ms {
+			s.window.retain(m)
+		}
+	}
 }
 
 // savable reports whether what an effect overwrites can be named later: a
@@ -210,6 +243,34 @@ func (s *Stream) resolve(v *Value) *failure {
 		m = back
 	}
 	s.rt.stats.rebuilt.Add(int64(len(chain)))
+	return nil
+}
+
+// recall rebuilds, in the middle of a segment, a version the segment itself
+// overwrote and an operation recorded after the effect still reads.
+func (e *executor) recall(t int32) error {
+	v := e.seg.tensors[t]
+	if v.version == nil || v.version.patch == nil {
+		return &ReleasedError{By: "its Var's memory was lost"}
+	}
+	next := e.id(v.version.patch.next)
+	if e.mem[next] == nil {
+		if err := e.recall(next); err != nil {
+			return err
+		}
+	}
+	m, err := e.s.undo(v, e.mem[next])
+	if err != nil {
+		return err
+	}
+	v.version.patch.letGo()
+	v.version.patch = nil
+	e.mem[t] = m
+	if _, input := e.seg.inputs[v]; input {
+		v.let = false
+		v.store(m, codegen.Contiguous(v.shape))
+	}
+	e.s.rt.stats.rebuilt.Add(1)
 	return nil
 }
 

@@ -41,9 +41,13 @@ func (e *ClosedError) Error() string { return e.What + " is closed" }
 func (e *ClosedError) Unwrap() error { return ErrClosed }
 
 func (d *death) error() error {
-	by := "Release"
-	if d.scope {
+	by := d.by
+	switch {
+	case by != "":
+	case d.scope:
 		by = "the end of its scope"
+	default:
+		by = "Release"
 	}
 	return &ReleasedError{By: by, At: ir.Position(d.pc)}
 }

@@ -87,6 +87,13 @@ func (e *executor) run(ctx context.Context) {
 			e.mem[r] = v.storage
 		}
 	}
+	if s.window != nil {
+		for _, u := range e.vars {
+			if u.v.cur != nil { // not one of the runtime's own
+				s.window.touch(u.v)
+			}
+		}
+	}
 	if err := e.findPlan(); err != nil {
 		e.failAll(err)
 		return

@@ -111,6 +111,7 @@ func (s *Stream) copyOut(m *Storage, l codegen.Layout, dtype ir.DType) (*Storage
 			out.letGo()
 			return nil, err
 		}
+		s.retain(m, out)
 		return out, nil
 	}
 	return s.mini(repeatOnce(l.Shape), s.leaf(m, l, dtype))

@@ -32,7 +32,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 		return &ClosedError{"device " + v.rt.dev.Name()}
 	}
 	if s.window != nil && s.window.recording {
-		return s.window.refuse("read", v)
+		return s.window.refuse("read")
 	}
 	if t.home != nil {
 		if f := s.ask(ctx, t); f != nil {

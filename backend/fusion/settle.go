@@ -22,8 +22,10 @@ func (e *executor) settle() {
 			}
 			v.node = nil
 			v.setState(Failed)
-		case n.v != nil:
+		case n.v != nil && e.mem[r] != nil:
 			v.store(e.mem[r], codegen.Contiguous(v.shape))
+		case n.v != nil:
+			v.overwritten()
 		case fate == optimize.Stored && e.ofVar[r]:
 			e.keepView(v, pos)
 		case fate == optimize.Stored && e.mem[r] != nil:

@@ -95,6 +95,13 @@ func (e *executor) id(v *Value) int32 {
 
 // allocate finds a place for everything the block writes.
 func (e *executor) allocate(st *step) error {
+	for _, t := range st.inputs {
+		if e.mem[t] == nil {
+			if err := e.recall(t); err != nil {
+				return err
+			}
+		}
+	}
 	for _, pos := range st.effects {
 		if err := e.effectPlace(pos); err != nil {
 			return err
@@ -203,6 +210,11 @@ func (e *executor) call(call *fuser.Call, exe codegen.Executable, l *codegen.Lau
 		bufs = append(bufs, e.mem[t].buf)
 	}
 	e.bufs = bufs
+	if w := e.s.window; w != nil && w.recording {
+		for _, t := range call.Tensors {
+			w.retain(e.mem[t])
+		}
+	}
 	e.params(call, l)
 	return e.s.rt.dev.Launch(e.s.id, exe, l, bufs)
 }

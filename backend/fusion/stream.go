@@ -112,6 +112,9 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 	if err := n.op.Check(); err != nil {
 		return s.failed(&n.op, n.in, err)
 	}
+	if s.window != nil {
+		s.window.note(&n.op, n.in)
+	}
 	v := s.rt.newValue()
 	v.home, v.pc = s, op.PC
 	v.shape, v.dtype = n.op.Outputs[0].Shape, n.op.Outputs[0].DType
@@ -187,8 +190,8 @@ func (s *Stream) FromBytes(dtype ir.DType, shape ir.Shape, data []byte, pc uintp
 	if s.closed || s.rt.closed.Load() {
 		return fail(&ClosedError{"stream"})
 	}
-	if s.window != nil && s.window.recording {
-		s.window.hostData(pc)
+	if s.window != nil {
+		s.window.hostData(pc, data)
 	}
 	st, err := s.alloc(len(data))
 	if err != nil {
@@ -236,6 +239,9 @@ func (s *Stream) Sync(ctx context.Context) error {
 	}
 	if s.closed {
 		return nil
+	}
+	if s.window != nil && s.window.recording {
+		return s.window.refuse("sync")
 	}
 	return s.rt.dev.Sync(ctx, s.id)
 }

@@ -61,6 +61,7 @@ type Value struct {
 type death struct {
 	pc    uintptr
 	scope bool
+	by    string // any other way
 }
 
 // handle is a Value() handle of a Var: itself a reader of the version.

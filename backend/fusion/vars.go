@@ -24,7 +24,9 @@ type Var struct {
 	// content is held shared while a drain reads the memory of any version and
 	// exclusively while one writes it. Drains take several in order of number.
 	content sync.RWMutex
-	pinned  bool // under content: a graph fixes the address
+	pinned  bool     // under content: a graph fixes the address
+	pin     *Storage // under content: the memory a graph fixes
+	pins    int      // under content: graphs that do
 }
 
 // version is what is known of a version of a Var beside its value.
@@ -188,6 +190,13 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 	if err := n.op.Check(); err != nil {
 		s.failed(&n.op, n.in, err)
 		return true
+	}
+	if s.window != nil {
+		if err := s.window.overwrite(v, cur); err != nil {
+			s.failed(&n.op, n.in, err)
+			return true
+		}
+		s.window.note(&n.op, n.in)
 	}
 	nv := s.rt.newValue()
 	nv.home, nv.pc, nv.shape, nv.dtype = s, op.PC, v.shape, v.dtype

@@ -1,17 +1,410 @@
 package fusion
 
-import "github.com/sinter-ml/sinter/backend"
+import (
+	"context"
+	"slices"
 
-// Window is a capture that is open on a stream.
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// Window is a capture that is open on a stream: passes of a program, some run
+// to warm up and the last only recorded. Each pass is a scope. A window has no
+// visible effect: Vars and random numbers are put back after each pass.
 type Window struct {
 	s         *Stream
+	pool      backend.Pool
+	outer     backend.Pool // the pool in use outside passes
+	born      ir.TensorID  // tensors with greater ids were made since
+	seed, pos uint64
+	keepVars  bool // what warm-ups do to Vars stays
+
+	pass      int
 	recording bool
+	scope     *Scope
+	vars      []*Var // touched by a pass, in order of number
+	snapshots map[*Var]*Storage
+	written   map[*Var]bool
+	now, then notes // of this pass and the one before
+	retained  map[*Storage]struct{}
 	refusal   *backend.CaptureError
 }
 
-func (w *Window) hostData(pc uintptr) {}
+// OpenWindow executes what is queued and opens a window on the stream.
+func (s *Stream) OpenWindow(ctx context.Context, keepVars bool) (*Window, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.rt.closed.Load() {
+		return nil, &ClosedError{"stream"}
+	}
+	if s.window != nil {
+		return nil, &backend.CaptureError{Reason: "a capture is open on the stream already"}
+	}
+	s.drain(ctx, len(s.queue.nodes))
+	if err := s.takeError(); err != nil {
+		return nil, err
+	}
+	w := &Window{
+		s: s, keepVars: keepVars, pool: s.rt.dev.NewPool(), born: ir.TensorID(nextID.Load()),
+		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), retained: make(map[*Storage]struct{}),
+	}
+	w.seed, w.pos = s.rt.RandomState()
+	s.window = w
+	return w, nil
+}
 
-func (w *Window) refuse(what string, v *Value) error {
-	w.refusal = &backend.CaptureError{Reason: what, Op: v.Name()}
-	return w.refusal
+// Capturing reports whether the stream is recording a graph.
+func (s *Stream) Capturing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window != nil && s.window.recording
+}
+
+// Begin starts a pass. With record nothing is executed from here to End; the
+// device takes notes.
+func (w *Window) Begin(record bool) error {
+	if w.pass > 0 {
+		if err := w.restore(); err != nil {
+			return err
+		}
+	}
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.pass > 0 {
+		if err := w.pin(); err != nil {
+			return err
+		}
+	}
+	w.outer = s.rt.dev.UsePool(s.id, w.pool)
+	if record {
+		if err := s.rt.dev.BeginCapture(s.id); err != nil {
+			s.rt.dev.UsePool(s.id, w.outer)
+			return err
+		}
+		w.recording = true
+	}
+	w.then, w.now = w.now, notes{}
+	w.scope = &Scope{s: s, born: nextBirth.Add(1)}
+	s.scopes = append(s.scopes, w.scope)
+	return nil
+}
+
+// restore puts Vars and random numbers back to what they were when the window
+// opened. Each Var gets a version nobody outside has a handle on.
+func (w *Window) restore() error {
+	w.s.rt.SetRandomState(w.seed, w.pos)
+	if w.keepVars {
+		return nil
+	}
+	for _, v := range w.vars {
+		if m := w.snapshots[v]; m != nil {
+			w.s.Effect(v, ir.Operation{Kind: ir.Set}, w.s.leaf(m, codegen.Contiguous(v.shape), v.dtype))
+		}
+	}
+	return w.s.Flush(context.Background())
+}
+
+// pin fixes the addresses of the Vars the window touches, and gives each Var
+// that shares its memory memory of its own.
+func (w *Window) pin() error {
+	for _, v := range w.vars {
+		if err := w.s.pinVar(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stream) pinVar(v *Var) error {
+	v.content.Lock()
+	defer v.content.Unlock()
+	v.mu.Lock()
+	cur := v.cur
+	v.mu.Unlock()
+	if f := s.resolve(cur); f != nil {
+		return f.report()
+	}
+	if cur.storage.refs.Load() > 1 && !cur.storage.fixed {
+		own, err := s.clone(cur.storage)
+		if err != nil {
+			return err
+		}
+		cur.storage.letGo()
+		cur.storage, cur.let = own, false
+	}
+	v.fix(cur.storage)
+	return nil
+}
+
+// fix makes m the Var's memory for as long as something pins it.
+func (v *Var) fix(m *Storage) {
+	v.pinned, v.pin = true, m
+	m.fixed = true
+}
+
+// End ends a pass and returns the outputs, which it keeps: each dense and of
+// its own memory. The pass's other tensors are dead.
+func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
+	s := w.s
+	s.arrive(outs)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept := make([]*Value, len(outs))
+	for i, v := range outs {
+		kept[i] = w.output(v)
+	}
+	w.endScopes()
+	s.drain(ctx, len(s.queue.nodes))
+	err := s.takeError()
+	for _, v := range kept {
+		if err == nil && v.is(Failed) {
+			err = v.fail.report()
+		}
+	}
+	if err == nil && w.pass > 0 {
+		if c := w.now.differs(&w.then); c != nil {
+			err = c
+		}
+	}
+	if w.refusal != nil {
+		err = w.refusal
+	}
+	w.leave()
+	w.pass++
+	return kept, err
+}
+
+// output returns what stands for a returned tensor: itself if the pass
+// computes it into memory of its own, else a copy.
+func (w *Window) output(v *Value) *Value {
+	s := w.s
+	if v != nil && v.handle == nil && v.is(Pending) && v.home == s && !v.dead() &&
+		ir.Lookup(v.node.op.Kind).Class != ir.ClassView {
+		v.asked = true
+		w.scope.keepLocked(v)
+		return v
+	}
+	op := ir.Operation{Kind: ir.Repeat}
+	if v != nil {
+		op = repeatOnce(v.shape)
+		op.PC = v.pc
+	}
+	c := s.record(&op, []*Value{v})
+	c.asked = true
+	w.scope.keepLocked(c)
+	return c
+}
+
+func (sc *Scope) keepLocked(v *Value) {
+	if sc.keep == nil {
+		sc.keep = make(map[*Value]struct{})
+	}
+	sc.keep[v] = struct{}{}
+}
+
+// endScopes ends the pass's scope and those opened in it.
+func (w *Window) endScopes() {
+	for !w.scope.ended {
+		w.s.endInnermost(0)
+	}
+}
+
+// leave ends what Begin set up on the device. A recording nobody asked for is
+// thrown away.
+func (w *Window) leave() {
+	s := w.s
+	for _, v := range w.scope.made {
+		if v.dead() && !v.is(Pending) {
+			v.letGo()
+		}
+	}
+	s.rt.dev.UsePool(s.id, w.outer)
+}
+
+// Recording ends a window whose last pass was recorded and returns it. outs
+// are that pass's outputs.
+func (w *Window) Recording(outs []*Value) (*Recording, error) {
+	s := w.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	graph, err := s.rt.dev.EndCapture(s.id, w.refusal != nil)
+	w.recording = false
+	if err == nil && w.refusal != nil {
+		err = w.refusal
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{s: s, graph: graph, pool: w.pool, Frozen: w.now.frozen()}
+	for m := range w.retained {
+		m.hold()
+		r.retained = append(r.retained, m)
+	}
+	for _, v := range w.vars {
+		r.add(v, w.written[v])
+		w.settleVar(v)
+	}
+	for _, o := range outs {
+		r.outs = append(r.outs, s.outputVar(o))
+	}
+	w.close()
+	return r, nil
+}
+
+// settleVar gives a Var the recording wrote a version without a past: nothing
+// ran, so its memory has the content it had when the window opened.
+func (w *Window) settleVar(v *Var) {
+	v.content.Lock()
+	defer v.content.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pins++
+	if !w.written[v] {
+		return
+	}
+	old := v.cur
+	if old.storage == v.pin {
+		old.let, old.storage = true, nil
+		old.setState(Gone)
+	}
+	v.cur = w.s.rt.newVersion(v, v.pin)
+}
+
+// newVersion returns a stored version of v that has memory m.
+func (rt *Runtime) newVersion(v *Var, m *Storage) *Value {
+	nv := rt.newValue()
+	nv.shape, nv.dtype = v.shape, v.dtype
+	nv.version = &version{v: v}
+	nv.store(m, codegen.Contiguous(v.shape))
+	return nv
+}
+
+// Abandon closes the window whatever state it is in. Vars and random numbers
+// are as when it opened, and the stream records nothing.
+func (w *Window) Abandon() {
+	s := w.s
+	s.mu.Lock()
+	if s.window != w {
+		s.mu.Unlock()
+		return
+	}
+	if w.scope != nil && !w.scope.ended {
+		w.endScopes()
+		if w.recording {
+			s.forget()
+		} else {
+			s.drain(context.Background(), len(s.queue.nodes))
+		}
+		w.leave()
+	}
+	wasRecording := w.recording
+	if w.recording {
+		_, _ = s.rt.dev.EndCapture(s.id, true) // the reason is known already
+		w.recording = false
+	}
+	for v := range w.written {
+		if wasRecording {
+			w.settleVar(v)
+		}
+	}
+	s.errs = nil
+	s.mu.Unlock()
+	_ = w.restore() // a Var that cannot be put back is reported when it is read
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range w.vars {
+		v.content.Lock()
+		if wasRecording && w.written[v] {
+			v.pins--
+		}
+		v.unpin()
+		v.content.Unlock()
+	}
+	w.close()
+	_ = s.rt.dev.ClosePool(w.pool) // buffers still held go when they are let go
+}
+
+// forget drops what is queued without executing it.
+func (s *Stream) forget() {
+	for _, n := range s.queue.nodes {
+		if n.v == nil {
+			n.out.fail = &failure{err: &backend.CaptureError{Reason: "the capture was abandoned"}}
+			n.out.setState(Failed)
+		}
+		n.out.node = nil
+	}
+	s.queue.reset()
+	s.seg++
+}
+
+// close takes the window off the stream.
+func (w *Window) close() {
+	for _, m := range w.snapshots {
+		m.letGo()
+	}
+	w.s.rt.SetRandomState(w.seed, w.pos)
+	w.s.window = nil
+}
+
+// unpin frees the Var's address when nothing pins it any more.
+func (v *Var) unpin() {
+	if v.pins == 0 && v.pinned {
+		v.pinned = false
+		if v.pin != nil {
+			v.pin.fixed = false
+		}
+		v.pin = nil
+	}
+}
+
+// touch notes that the pass uses a Var.
+func (w *Window) touch(v *Var) {
+	i, found := slices.BinarySearchFunc(w.vars, v.number, func(x *Var, n uint64) int {
+		switch {
+		case x.number < n:
+			return -1
+		case x.number > n:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		if w.recording {
+			w.refuseOp("a Var is used that no warm-up used", 0)
+			return
+		}
+		w.vars = slices.Insert(w.vars, i, v)
+	}
+}
+
+// overwrite keeps a Var's content from before the window, at the first effect
+// of a pass on it.
+func (w *Window) overwrite(v *Var, cur *Value) error {
+	w.touch(v)
+	w.written[v] = true
+	if w.snapshots[v] != nil || w.keepVars || cur.storage == nil {
+		return nil
+	}
+	if w.recording {
+		w.refuseOp("a Var is written that no warm-up wrote", 0)
+		return nil
+	}
+	m, err := w.s.clone(cur.storage)
+	if err != nil {
+		return err
+	}
+	w.snapshots[v] = m
+	return nil
+}
+
+// retain notes memory the recorded work uses.
+func (w *Window) retain(m *Storage) {
+	if w.recording && m != nil {
+		if _, ok := w.retained[m]; !ok {
+			m.hold() // temporaries end before the window does
+			w.retained[m] = struct{}{}
+		}
+	}
 }

@@ -1,0 +1,164 @@
+package fusion
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// notes is what one pass of a window recorded that replays repeat as it was:
+// compared between passes it shows what a replay would silently freeze.
+type notes struct {
+	ops  []note
+	data []note // host data
+}
+
+type note struct {
+	kind    ir.Kind
+	pc      uintptr
+	form    uint64 // attributes and slice starts
+	scalars uint64
+	outer   [4]ir.TensorID // operands from before the window
+	bytes   int
+	values  []ir.Scalar
+}
+
+var seed = maphash.MakeSeed()
+
+// op notes a recorded operation.
+func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID) {
+	x := note{kind: op.Kind, pc: op.PC}
+	for i := range op.Ranges {
+		x.form = mix(x.form, uint64(op.Ranges[i].Start))
+		x.form = mix(x.form, uint64(op.Ranges[i].Len))
+	}
+	for _, a := range op.Attrs.Axes {
+		x.form = mix(x.form, uint64(a))
+	}
+	for _, a := range op.Attrs.Shape {
+		x.form = mix(x.form, uint64(a))
+	}
+	for _, a := range op.Attrs.Ints {
+		x.form = mix(x.form, uint64(a))
+	}
+	for i := range op.Scalars {
+		x.scalars = mix(x.scalars, op.Scalars[i].Bits)
+	}
+	x.values = op.Scalars
+	k := 0
+	for _, v := range in {
+		if v.version == nil && v.id <= born && k < len(x.outer) {
+			x.outer[k] = v.id
+			k++
+		}
+	}
+	n.ops = append(n.ops, x)
+}
+
+// host notes data copied from the host.
+func (n *notes) host(pc uintptr, data []byte) {
+	n.data = append(n.data, note{pc: pc, scalars: maphash.Bytes(seed, data), bytes: len(data)})
+}
+
+// differs returns why a replay of this pass would not be what the program does
+// the next time, or nil.
+func (n *notes) differs(before *notes) *backend.CaptureError {
+	for i := range min(len(n.ops), len(before.ops)) {
+		a, b := &n.ops[i], &before.ops[i]
+		switch {
+		case a.kind != b.kind || a.pc != b.pc:
+			return refusal("the program recorded other operations than in the pass before", a, "record the same operations in every pass")
+		case a.form != b.form:
+			return refusal("a shape or slice start changed between passes", a, "hold the start in a rank-0 tensor")
+		case a.scalars != b.scalars:
+			return refusal("a host scalar changed between passes", a, "hold it in a rank-0 tensor or a Var")
+		case a.outer != b.outer:
+			return refusal("a tensor from outside was swapped between passes", a, "pass it as an input, or keep it in a Var and Set it")
+		}
+	}
+	if len(n.ops) != len(before.ops) {
+		return &backend.CaptureError{Reason: fmt.Sprintf("the program recorded %d operations and %d in the pass before; record the same in every pass", len(n.ops), len(before.ops))}
+	}
+	for i := range min(len(n.data), len(before.data)) {
+		if a, b := &n.data[i], &before.data[i]; a.scalars != b.scalars || a.bytes != b.bytes {
+			return refusal("host data changed between passes", a, "pass it as an input")
+		}
+	}
+	if len(n.data) != len(before.data) {
+		return &backend.CaptureError{Reason: "the program copied other host data than in the pass before"}
+	}
+	return nil
+}
+
+func refusal(reason string, n *note, mend string) *backend.CaptureError {
+	op := "From"
+	if n.kind != ir.KindInvalid {
+		op = n.kind.String()
+	}
+	if at := ir.Position(n.pc); at != "" {
+		op += " at " + at
+	}
+	return &backend.CaptureError{Reason: reason + "; " + mend, Op: op}
+}
+
+// FrozenItem is something of the host that every replay repeats as it was.
+type FrozenItem struct {
+	What     string // "scalar", "data" or "tensor"
+	Op       string
+	Value    string
+	Position string // file:line
+}
+
+// frozen lists what replays repeat.
+func (n *notes) frozen() []FrozenItem {
+	var out []FrozenItem
+	for i := range n.ops {
+		x := &n.ops[i]
+		at := ir.Position(x.pc)
+		for _, s := range x.values {
+			if s.Input == 0 {
+				out = append(out, FrozenItem{"scalar", x.kind.String(), s.String(), at})
+			}
+		}
+		for _, id := range x.outer {
+			if id != 0 {
+				out = append(out, FrozenItem{"tensor", x.kind.String(), fmt.Sprintf("#%d", id), at})
+			}
+		}
+	}
+	for i := range n.data {
+		out = append(out, FrozenItem{"data", "From", fmt.Sprintf("%d bytes", n.data[i].bytes), ir.Position(n.data[i].pc)})
+	}
+	return out
+}
+
+// note takes notes of an operation recorded in the window, and refuses what
+// cannot be replayed.
+func (w *Window) note(op *ir.Operation, in []*Value) {
+	w.now.op(op, in, w.born)
+	for _, v := range in {
+		if v.version == nil && v.home != nil && v.home != w.s && v.id > w.born {
+			w.refuseOp("an operand was recorded on another stream since the capture began; record it on the captured stream", op.PC)
+		}
+	}
+	if w.recording && ir.Lookup(op.Kind).Class == ir.ClassRandom {
+		w.refuseOp("a random number would be the same in every replay; draw it outside and pass it as an input", op.PC)
+	}
+}
+
+func (w *Window) hostData(pc uintptr, data []byte) { w.now.host(pc, data) }
+
+func (w *Window) refuseOp(reason string, pc uintptr) {
+	if w.refusal == nil {
+		w.refusal = &backend.CaptureError{Reason: reason, Op: ir.Position(pc)}
+	}
+}
+
+// refuse makes the recording fail because something would have to wait for
+// results that do not exist.
+func (w *Window) refuse(what string) error {
+	w.refuseOp(what+" while recording; nothing has been computed yet", 0)
+	return w.refusal
+}
