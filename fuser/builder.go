@@ -106,18 +106,21 @@ func (b *builder) base(l *lowering, t ir.TensorID, written map[ir.TensorID]bool)
 
 // write stores tensor t at its place in the space.
 func (b *builder) write(l *lowering, t ir.TensorID, p path) error {
-	var v codegen.Value
-	var err error
-	if l.rowOnly(p) {
-		v, err = l.value(t, p, codegen.Row)
-	} else {
-		v, err = l.elementValue(t, p)
-	}
+	v, err := l.placed(t, p)
 	if err != nil {
 		return err
 	}
 	l.store(t, p, v)
 	return nil
+}
+
+// placed returns the value of t as often as p places it: at every element, or
+// once a row.
+func (l *lowering) placed(t ir.TensorID, p path) (codegen.Value, error) {
+	if l.rowOnly(p) {
+		return l.value(t, p, codegen.Row)
+	}
+	return l.elementValue(t, p)
 }
 
 // kernelName joins the names of the computed kinds, for people.

@@ -15,7 +15,7 @@ import (
 // number.
 type lowering struct {
 	g     *Graph
-	block []bool // by operation: computed by this kernel
+	block map[int]bool // operations computed by this kernel
 
 	template codegen.Template
 	space    []Dim // outer, then inner lengths
@@ -38,7 +38,7 @@ type read struct {
 	plain  bool // not indexed, masked or walked by the template
 }
 
-func newLowering(g *Graph, block []bool) *lowering {
+func newLowering(g *Graph, block map[int]bool) *lowering {
 	return &lowering{
 		g: g, block: block,
 		buffers: map[ir.TensorID]int{},

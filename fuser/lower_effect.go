@@ -31,7 +31,7 @@ func indexedEffect(op *ir.Operation) bool {
 func (l *lowering) effect(pos int, p path) error {
 	op := &l.g.Ops[pos]
 	value := effectValue(op)
-	v, err := l.elementValue(value, p)
+	v, err := l.placed(value, p)
 	if err != nil {
 		return err
 	}

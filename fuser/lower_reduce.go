@@ -109,12 +109,18 @@ func (c *context) count() codegen.Value {
 	return v
 }
 
-// reduce joins the elements of a row.
+// reduce joins the elements of a row; the same elements are joined once.
 func (c *context) reduce(r codegen.ReduceOp, x codegen.Value) codegen.Value {
+	key := fmt.Sprint("reduce", r, x)
+	if v, ok := c.memo[key]; ok {
+		return v
+	}
 	if c.kernel.Body[x].Level == codegen.Row {
 		x = c.raise(x)
 	}
-	return c.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: r, Type: c.kernel.Body[x].Type, Level: codegen.Row, Args: []codegen.Value{x}})
+	v := c.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: r, Type: c.kernel.Body[x].Type, Level: codegen.Row, Args: []codegen.Value{x}})
+	c.memo[key] = v
+	return v
 }
 
 // reduced returns the elements of the operand of a reduction: the path of the

@@ -41,10 +41,9 @@ func lowerArange(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	v := c.emit(codegen.Instr{
+	return c.emit(codegen.Instr{
 		Op: codegen.OpArange, Type: c.outDType().Compute(), To: c.outDType(), Level: c.at, Index: axis, Index2: start,
-	})
-	return c.done(v), nil
+	}), nil
 }
 
 // paramPair adds scalars i and i+1 as neighbouring parameters.

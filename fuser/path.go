@@ -88,7 +88,10 @@ func (p path) prependMap(s step) path {
 				joined.axes[i] = axes[a]
 			}
 		}
-		return append(path{joined}, p[1:]...)
+		if len(p) == 1 {
+			return path{joined}
+		}
+		return p[1:].prependMap(joined)
 	case slices.Equal(s.src, s.dst) && s.unitOnly():
 		return p
 	case p[0].kind == stepReshape && s.unitOnly():
@@ -154,19 +157,18 @@ func (p path) axes() []int { return p[len(p)-1].axes }
 // plain reports whether the path is one map.
 func (p path) plain() bool { return len(p) == 1 }
 
-// bijective reports whether every element of the tensor is reached once.
-func (p path) bijective() bool {
+// inverse returns the path from the space of a path that reaches every element
+// once back to the tensor's own.
+func (p path) inverse(src []Dim) (path, bool) {
+	out := identity(src)
 	for _, s := range p {
-		switch s.kind {
-		case stepSlice:
-			return false
-		case stepMap:
-			if !s.injective() || s.covered() != len(squeezed(s.src)) {
-				return false
-			}
+		back, ok := s.inverse()
+		if !ok {
+			return nil, false
 		}
+		out = out.prepend(back)
 	}
-	return true
+	return out, true
 }
 
 // injective reports whether a map never repeats an element.

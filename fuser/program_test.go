@@ -77,7 +77,7 @@ func shape(s ...int) option        { return func(o *ir.Operation) { o.Attrs.Shap
 func ints(n ...int) option         { return func(o *ir.Operation) { o.Attrs.Ints = n } }
 func number(n int) option          { return func(o *ir.Operation) { o.Attrs.N = n } }
 func to(d ir.DType) option         { return func(o *ir.Operation) { o.Attrs.DType = d } }
-func flag() option                 { return func(o *ir.Operation) { o.Attrs.Flag = true } }
+func causal() option               { return func(o *ir.Operation) { o.Attrs.Flag = true } }
 func reverse() option              { return func(o *ir.Operation) { o.Attrs.Reverse = true } }
 func ranges(r ...ir.Range) option  { return func(o *ir.Operation) { o.Ranges = r } }
 func scalar(s ...ir.Scalar) option { return func(o *ir.Operation) { o.Scalars = s } }

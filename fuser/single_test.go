@@ -142,6 +142,7 @@ func TestSingleSources(t *testing.T) {
 	p.op(ir.Arange, shape(9), to(ir.I64), scalar(ir.I64Scalar(5), ir.I64Scalar(1500000000)))
 	p.op(ir.Arange, shape(1), to(ir.I64), scalar(ir.I64Scalar(5), ir.I64Scalar(2)))
 	p.op(ir.Arange, shape(100), to(ir.F32), scalar(ir.F64Scalar(0.1), ir.F64Scalar(0.3)))
+	p.op(ir.Arange, shape(1000), to(ir.BF16), scalar(ir.F64Scalar(1), ir.F64Scalar(0.00390626)))
 	p.op(ir.Arange, shape(0), to(ir.F32), scalar(ir.F64Scalar(0.1), ir.F64Scalar(0.3)))
 	p.op(ir.Bernoulli, shape(4, 5), to(ir.Bool), with(ir.F32Scalar(0.3)))
 	for _, r := range [][2]int64{{0, 2}, {-7, 1 << 20}, {3, 1<<40 + 12345}, {-1 << 61, 1 << 61}, {0, 1<<63 - 1}} {
@@ -302,10 +303,10 @@ func TestSingleScans(t *testing.T) {
 		x := p.in(random(d, ir.Shape{3, 4, 2}))
 		for axis := range 3 {
 			p.op(ir.CumSum, x, axes(axis))
-			p.op(ir.CumSum, x, axes(axis), flag())
+			p.op(ir.CumSum, x, axes(axis), causal())
 			p.op(ir.CumSum, x, axes(axis), reverse())
 		}
-		p.op(ir.CumSum, p.in(random(d, ir.Shape{1})), axes(0), flag(), reverse())
+		p.op(ir.CumSum, p.in(random(d, ir.Shape{1})), axes(0), causal(), reverse())
 		p.op(ir.CumSum, p.in(random(d, ir.Shape{0, 2})), axes(0))
 		checkAlone(t, p)
 	}
@@ -370,5 +371,30 @@ func inOrder(t *testing.T, p *program) {
 		require.NoError(t, err, "%v", op.Kind)
 		require.NoError(t, m.run(o), "%v", op.Kind)
 		require.NoError(t, oracle.CheckOp(op, m.read(op.Outputs[0].ID), in...))
+	}
+}
+
+// Heads of k and v may be shared by several heads of q; masks broadcast.
+func TestSingleAttention(t *testing.T) {
+	for _, d := range []ir.DType{ir.F32, ir.BF16} {
+		p := newProgram(t)
+		in := func(s ...int) ir.TensorRef { return p.in(random(d, s)) }
+		p.op(ir.Attention, in(2, 3, 4, 5), in(2, 3, 6, 5), in(2, 3, 6, 7), f(0.4))
+		p.op(ir.Attention, in(2, 3, 4, 5), in(2, 3, 6, 5), in(2, 3, 6, 7), f(0.4), causal(), number(2))
+		same := in(1, 2, 4, 4)
+		p.op(ir.Attention, same, same, same, f(1), causal())
+		p.op(ir.Attention, in(1, 6, 4, 5), in(1, 2, 6, 5), in(1, 2, 6, 7), f(0.4))
+		p.op(ir.Attention, in(3, 6, 4, 5), in(3, 1, 6, 5), in(3, 1, 6, 7), f(0.4))
+		p.op(ir.Attention, in(1, 1, 1, 5), in(1, 1, 6, 5), in(1, 1, 6, 1), f(0.4))
+		p.op(ir.Attention, in(2, 2, 3, 4), in(2, 2, 0, 4), in(2, 2, 0, 5), f(0.4))
+		q := p.op(ir.Permute, in(2, 4, 3, 5), axes(0, 2, 1, 3))
+		for _, mask := range []ir.Shape{{4, 6}, {6}, {2, 1, 1, 6}, {3, 1, 6}, {1, 3, 4, 1}, {}} {
+			p.op(ir.Attention, q, in(2, 3, 6, 5), in(2, 3, 6, 7), p.in(random(d, mask)), f(0.4))
+			p.op(ir.Attention, q, in(2, 3, 6, 5), in(2, 3, 6, 7), p.in(random(ir.Bool, mask)), f(0.4))
+		}
+		for _, mask := range []ir.Shape{{6, 4, 6}, {1, 1, 4, 6}, {4, 1}} {
+			p.op(ir.Attention, in(1, 6, 4, 5), in(1, 2, 6, 5), in(1, 2, 6, 7), p.in(random(ir.Bool, mask)), f(0.4))
+		}
+		checkAlone(t, p)
 	}
 }

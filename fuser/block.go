@@ -1,0 +1,367 @@
+package fuser
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// species is what distinguishes the fusers: which operations a block may be
+// built around and what may surround them.
+type species struct {
+	name string
+	doc  string
+	// anchor takes an operation the species' template is built around.
+	anchor func(b *block, op int) Verdict
+	// anchors reports whether anchor is what takes an operation.
+	anchors func(op *ir.Operation) bool
+	// needsAnchor says that a block without one is not ready.
+	needsAnchor bool
+	// free says that the space is the block's own choice: random numbers can
+	// be drawn, and the space can grow by broadcasting.
+	free bool
+	// viewsFirst says that only views may come before the anchor.
+	viewsFirst bool
+	// rowsOnly says that what depends on a reduction must be as small as its
+	// result.
+	rowsOnly bool
+}
+
+// block is a growing block of any species. Accepting an operation checks only
+// that operation: where its value lies in the block's frame and whether its
+// operands can be had there. Kernels are written by Finish.
+type block struct {
+	*species
+	g       *Graph
+	profile *Profile
+	options Options
+	broken  error // the graph cannot be used
+
+	members []member // ascending
+	now     member   // the operation being offered
+
+	// frame is the shape every value's home leads to: that of the output of an
+	// element-wise block or a contraction, of the operand of a reduction.
+	frame  []Dim
+	core   int   // the contraction, or -1
+	axes   []int // rows: the frame's inner axes, in the recorded order; nil: not yet known
+	pinned bool  // an operation of the block needs its axes to be the frame's own
+
+	reads []read        // of external tensors, in the frame
+	seen  []ir.TensorID // operands of the members
+
+	unfused   int64 // bytes the operations move one by one
+	launches  int   // they take
+	recompute float64
+	again     map[string]bool // what the offered operation has computed again
+}
+
+// member is an accepted operation.
+type member struct {
+	op   int
+	home path // from its output, or what it writes, to the frame; nil: only a way of reading
+	// repeated: it is computed once for each of its repetitions in the frame
+	// and cannot be stored.
+	repeated bool
+	// dependent: it depends on a reduction over the block's rows.
+	dependent bool
+}
+
+func newBlock(s *species, g *Graph, p *Profile, o Options) *block {
+	b := &block{species: s, g: g, profile: p, options: o, broken: g.prepare()}
+	b.Reset()
+	return b
+}
+
+// Reset forgets every operation.
+func (b *block) Reset() {
+	*b = block{species: b.species, g: b.g, profile: b.profile, options: b.options, broken: b.broken, core: -1}
+}
+
+// Clone returns a copy that grows on its own.
+func (b *block) Clone() Fuser {
+	c := *b
+	c.members = slices.Clone(b.members)
+	c.reads = slices.Clone(b.reads)
+	c.seen = slices.Clone(b.seen)
+	return &c
+}
+
+// member returns the accepted operation at a position of the segment.
+func (b *block) member(pos int) (*member, bool) {
+	i, ok := slices.BinarySearchFunc(b.members, pos, func(m member, pos int) int { return m.op - pos })
+	if !ok {
+		return nil, false
+	}
+	return &b.members[i], true
+}
+
+// maker returns the accepted operation that makes a tensor.
+func (b *block) maker(t ir.TensorID) (*member, bool) {
+	if p := b.g.Tensors[t].Producer; p >= 0 {
+		return b.member(p)
+	}
+	return nil, false
+}
+
+// home returns the path from a tensor the block computes to the frame.
+func (b *block) home(t ir.TensorID) (path, bool) {
+	if m, ok := b.maker(t); ok && m.home != nil {
+		return m.home, true
+	}
+	return nil, false
+}
+
+// Name returns the species' name.
+func (b *block) Name() string { return b.name }
+
+// Len returns how many operations were accepted.
+func (b *block) Len() int { return len(b.members) }
+
+// Status is closed once the block has as many operations as it may.
+func (b *block) Status() Status {
+	if b.full() {
+		return Closed
+	}
+	return Open
+}
+
+func (b *block) full() bool {
+	return b.profile.MaxOps > 0 && len(b.members) >= b.profile.MaxOps && !b.options.disabled(RuleMaxOps)
+}
+
+func refuse(r Rule, format string, args ...any) Verdict {
+	return Verdict{Rule: r, Detail: fmt.Sprintf(format, args...)}
+}
+
+var accepted = Verdict{Accepted: true}
+
+// Fuse offers an operation. Operations must be offered in ascending order; a
+// refused one leaves the block as it was.
+func (b *block) Fuse(pos int) Verdict {
+	switch {
+	case b.broken != nil:
+		return refuse(RuleMalformed, "%v", b.broken)
+	case pos < 0 || pos >= len(b.g.Ops):
+		return refuse(RuleMalformed, "no operation %d of %d", pos, len(b.g.Ops))
+	case len(b.members) > 0 && pos <= b.members[len(b.members)-1].op:
+		return refuse(RuleClosed, "operation %d comes before the last one taken, %d", pos, b.members[len(b.members)-1].op)
+	case b.full():
+		return refuse(RuleMaxOps, "%d operations", len(b.members))
+	case !b.connected(pos) && !b.options.disabled(RuleDisconnected):
+		return refuse(RuleDisconnected, "%v", b.g.Ops[pos].Kind)
+	}
+	// Slices only grow, or are replaced, so a refusal is undone by going back.
+	before := *b
+	b.now = member{op: pos}
+	b.again = nil
+	v := b.take(pos)
+	if v.Accepted {
+		b.members = append(b.members, b.now)
+		b.count(pos)
+		if n := b.buffers(); b.profile.MaxBuffers > 0 && n > b.profile.MaxBuffers && len(b.members) > 1 {
+			v = refuse(RuleMaxBuffers, "%d buffers of at most %d", n, b.profile.MaxBuffers)
+		}
+	}
+	if !v.Accepted {
+		*b = before
+	}
+	return v
+}
+
+// connected reports whether an operation reads a tensor the block makes or
+// reads, or makes one that another operation reads together with such a tensor.
+func (b *block) connected(pos int) bool {
+	return len(b.members) == 0 || b.touches(pos) || b.meets(b.g.output(pos))
+}
+
+func (b *block) touches(pos int) bool {
+	return slices.ContainsFunc(b.g.Ops[pos].Inputs, func(in ir.TensorRef) bool {
+		_, ok := b.maker(in.ID)
+		return ok || slices.Contains(b.seen, in.ID)
+	})
+}
+
+// meets reports whether an operation that reads a tensor, maybe through views,
+// also touches the block.
+func (b *block) meets(t ir.TensorID) bool {
+	return slices.ContainsFunc(b.g.Tensors[t].Consumers, func(c int) bool {
+		if _, view := b.g.viewStep(c); view {
+			return b.meets(b.g.output(c))
+		}
+		return b.touches(c)
+	})
+}
+
+// take dispatches on what the operation is.
+func (b *block) take(pos int) Verdict {
+	op := &b.g.Ops[pos]
+	if _, ok := b.g.viewStep(pos); ok {
+		return b.takeView(pos)
+	}
+	switch class := ir.Lookup(op.Kind).Class; {
+	case b.anchors(op):
+		return b.anchor(b, pos)
+	case b.viewsFirst && b.core < 0:
+		return refuse(RuleOperandComputed, "%v before a contraction", op.Kind)
+	case class == ir.ClassEffect:
+		return b.takeEffect(pos)
+	case class == ir.ClassRandom && !b.free:
+		return refuse(RuleRandomPosition, "%v", op.Kind)
+	case op.Kind == ir.Repeat || class == ir.ClassReduce || class == ir.ClassScan || class == ir.ClassContraction || class == ir.ClassComposite:
+		return refuse(RuleKind, "%v", op.Kind)
+	}
+	return b.takePoint(pos)
+}
+
+// needed reports whether an output must exist in memory, as far as is known:
+// it is asked for, something outside the block reads it, or nothing reads it.
+func (b *block) needed(t ir.TensorID) bool {
+	info := &b.g.Tensors[t]
+	if info.Stored || len(info.Consumers) == 0 && !info.Dead {
+		return true
+	}
+	for _, c := range info.Consumers {
+		if _, ok := b.member(c); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// outputs calls f for each output the kernel must write: those needed, and
+// what is below a needed view that has no place of its own in the frame.
+func (b *block) outputs(f func(m *member)) {
+	for i := range b.members {
+		m := &b.members[i]
+		t := b.g.output(m.op)
+		if !b.needed(t) {
+			continue
+		}
+		if _, view := b.g.viewStep(m.op); view && m.home == nil {
+			base, _ := b.below(t)
+			below, ok := b.maker(base)
+			if !ok || b.needed(base) {
+				continue // an alias of what is in memory anyway
+			}
+			m = below
+		}
+		f(m)
+	}
+}
+
+// buffers returns how many buffers the kernel has.
+func (b *block) buffers() int {
+	n := 0
+	b.outputs(func(*member) { n++ })
+	b.external(func(ir.TensorID) { n++ })
+	return n
+}
+
+// external calls f once for each external tensor that is read.
+func (b *block) external(f func(t ir.TensorID)) {
+	for i := range b.reads {
+		t := b.reads[i].tensor
+		if !slices.ContainsFunc(b.reads[:i], func(r read) bool { return r.tensor == t }) {
+			f(t)
+		}
+	}
+}
+
+// count adds an operation to what the block's operations cost one by one.
+func (b *block) count(pos int) {
+	op := &b.g.Ops[pos]
+	for _, in := range op.Inputs {
+		if !slices.Contains(b.seen, in.ID) {
+			b.seen = append(b.seen, in.ID)
+		}
+	}
+	if s, view := b.g.viewStep(pos); view {
+		if in := op.Inputs[0].ID; !b.g.strided(in, identity(s.dst).prepend(s)) {
+			b.launches++ // alone, it is a copy
+			b.unfused += 2 * b.g.bytes(in)
+		}
+		return
+	}
+	out := b.g.bytes(b.g.output(pos))
+	if ir.Lookup(op.Kind).Class == ir.ClassEffect {
+		out = b.g.bytes(effectValue(op))
+	}
+	b.launches++
+	b.unfused += out
+	for i, in := range op.Inputs {
+		if ir.Lookup(op.Kind).Class == ir.ClassEffect && i == 0 {
+			continue
+		}
+		b.unfused += b.g.bytes(in.ID)
+	}
+}
+
+// Properties returns the nanoseconds saved: bytes not moved over the
+// bandwidth, launches saved, less what is computed twice. A block is ready
+// when it has what its species is built around and every output that must be
+// stored can be.
+func (b *block) Properties() Properties {
+	if b.launches == 0 || b.needsAnchor && b.core < 0 && b.axes == nil {
+		return Properties{}
+	}
+	ready := true
+	fused := int64(0)
+	b.outputs(func(m *member) {
+		fused += b.g.bytes(b.g.output(m.op))
+		ready = ready && m.home != nil && !m.repeated
+	})
+	b.external(func(t ir.TensorID) { fused += b.g.bytes(t) })
+	return Properties{Score: b.saved(b.unfused-fused, b.launches-1) - b.recompute, Ready: ready}
+}
+
+// saved returns what bytes not moved and launches not made are worth.
+func (b *block) saved(bytes int64, launches int) float64 {
+	ns := float64(launches) * b.profile.LaunchCost
+	if b.profile.Bandwidth > 0 {
+		ns += float64(bytes) / b.profile.Bandwidth
+	}
+	return ns
+}
+
+// Finish writes the kernel. Outputs whose Tensor is marked Stored are stored;
+// the others exist inside the kernel only.
+func (b *block) Finish() (*Optimization, error) {
+	w := &builder{g: b.g, name: b.name, stored: func(t ir.TensorID) bool { return b.g.Tensors[t].Stored }}
+	members := make(map[int]bool, len(b.members))
+	for _, m := range b.members {
+		w.ops = append(w.ops, m.op)
+		members[m.op] = true
+	}
+	properties := b.Properties()
+	if !properties.Ready {
+		return nil, &Refusal{RuleStoredBehindView, fmt.Sprintf("the %s block of operations %v is not ready", b.name, w.ops)}
+	}
+	l := newLowering(b.g, members)
+	tail := b.space(l)
+	homes := make(map[ir.TensorID]path, len(b.members))
+	for _, m := range b.members {
+		if m.home != nil {
+			homes[b.g.output(m.op)] = m.home.then(tail)
+		}
+	}
+	o, err := w.build(l, b.core, homes)
+	if err != nil {
+		return nil, err
+	}
+	o.Score = properties.Score
+	return o, nil
+}
+
+// space sets the kernel's space and returns the path from the frame to it.
+func (b *block) space(l *lowering) path {
+	switch {
+	case b.core >= 0:
+		return l.frame(b.core)
+	case b.axes != nil:
+		return l.rows(b.frame, b.axes)
+	}
+	l.space, l.outer = b.frame, len(b.frame)
+	return identity(b.frame)
+}

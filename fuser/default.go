@@ -1,0 +1,18 @@
+package fuser
+
+// Default returns the fusers of the library in the order in which they win
+// ties. A user's factories can be appended.
+func Default() []Factory { return WithOptions(Options{}) }
+
+// WithOptions returns the default fusers with profit rules switched off.
+func WithOptions(o Options) []Factory {
+	var out []Factory
+	for _, s := range []*species{matmul, reduceBroadcast, reduce, elementwise} {
+		out = append(out, Factory{
+			Name: s.name,
+			Doc:  s.doc,
+			New:  func(g *Graph, p *Profile) Fuser { return newBlock(s, g, p, o) },
+		})
+	}
+	return out
+}
