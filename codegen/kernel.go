@@ -32,8 +32,9 @@ const (
 	// Scatter is a Map whose stores are indexed and happen in the row-major
 	// order of the space.
 	Scatter
-	// Attention has the space [batch, head, query, value dim] outer and
-	// [key, head dim] inner, and a body that starts with one OpAttention.
+	// Attention has the space [batch…, query, value dim] outer and
+	// [key, head dim] inner, and a body that starts with one OpAttention. Heads
+	// are batch axes; heads that share keys and values are two of them.
 	Attention
 )
 
@@ -104,7 +105,7 @@ const (
 	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (f64 bits when Type is F32, else i64)
 	OpPhilox       // 32-bit random word of the point's row-major position, I64 in 0..2³²-1; Params Index, Index+1 are seed and offset
 	OpNormal       // standard normal number of the point's row-major position, F32; Params as OpPhilox
-	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch, head, query, value dim), F32; see AttentionSpec
+	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch…, query, value dim), F32; see AttentionSpec
 	numOps
 )
 

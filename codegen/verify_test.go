@@ -100,7 +100,8 @@ func TestVerifyRefuses(t *testing.T) {
 		{"indexed store of a map", scatterKernel, func(k *Kernel) { k.Template = Map }, "store 0", "indexed or adding store in a map"},
 
 		{"attention not first", attentionKernel, func(k *Kernel) { k.Body[0].Op = OpCoord; k.Body[0].Type = ir.I64 }, "kernel", "starts with attention"},
-		{"attention axes", attentionKernel, func(k *Kernel) { k.Inner = 1 }, "kernel", "4 outer and 2 inner"},
+		{"attention inner axes", attentionKernel, func(k *Kernel) { k.Inner = 1 }, "kernel", "2 inner axes, not 4 and 1"},
+		{"attention outer axes", attentionKernel, func(k *Kernel) { k.Outer = 1 }, "kernel", "at least 2 outer"},
 		{"attention without offset", attentionKernel, func(k *Kernel) { k.Params = k.Params[:1] }, "%0", "no param 1"},
 		{"attention mask type", attentionKernel, func(k *Kernel) { k.Attention.BoolMask = false }, "%0", "access 3 is bool, not f32"},
 		{"bool mask without mask", attentionKernel, func(k *Kernel) { k.Attention.HasMask = false }, "%0", "without a mask"},
