@@ -110,6 +110,16 @@ type Device interface {
 	Close() error
 }
 
+// Reclaimer is a device that asks for unused memory back before it takes more
+// from the system.
+type Reclaimer interface {
+	// SetReclaim sets a function that frees what nobody uses any more. Alloc
+	// calls it on its own goroutine, after a garbage collection, when memory
+	// would grow well beyond what it ever was or beyond the limit. No lock of
+	// the device is held: it may call Free.
+	SetReclaim(f func())
+}
+
 // Graph is a recorded list of launches that can be run again.
 type Graph interface {
 	Launches() int

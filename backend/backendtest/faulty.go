@@ -104,7 +104,7 @@ func (d *FaultyDevice) EndCapture(s backend.Stream, doomed bool) (backend.Graph,
 
 // SetReclaim hands the hook to the device behind, if it takes one.
 func (d *FaultyDevice) SetReclaim(f func()) {
-	if r, ok := d.Device.(interface{ SetReclaim(func()) }); ok {
+	if r, ok := d.Device.(backend.Reclaimer); ok {
 		r.SetReclaim(f)
 	}
 }

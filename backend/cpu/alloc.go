@@ -7,9 +7,8 @@ import (
 	"github.com/sinter-ml/sinter/backend"
 )
 
-// SetReclaim sets a function that frees what nobody uses any more. Alloc
-// calls it, without holding locks, after a collection, before the device takes
-// much more memory than ever before or more than its limit; it may call Free.
+// SetReclaim sets the function that Alloc calls for memory; see
+// backend.Reclaimer.
 func (d *Device) SetReclaim(f func()) {
 	d.mem.mu.Lock()
 	defer d.mem.mu.Unlock()

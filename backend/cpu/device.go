@@ -51,7 +51,10 @@ type Device struct {
 	launches, replays, copies, bytesCopied atomic.Int64
 }
 
-var _ backend.Device = (*Device)(nil)
+var (
+	_ backend.Device    = (*Device)(nil)
+	_ backend.Reclaimer = (*Device)(nil)
+)
 
 // stream is the state of one stream.
 type stream struct {
