@@ -27,6 +27,7 @@ type executor struct {
 	// By relative id.
 	mem     []*Storage // where a tensor of the segment lies now, nil: nowhere
 	ofVar   []bool     // it is a view of a Var's memory
+	taken   []int32    // inputs whose memory the block at hand writes its outputs to
 	fail    []*failure
 	anyFail bool
 	stored  []codegen.Layout // how it lies there
