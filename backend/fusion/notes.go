@@ -137,6 +137,9 @@ func (n *notes) frozen() []FrozenItem {
 // note takes notes of an operation recorded in the window, and refuses what
 // cannot be replayed.
 func (w *Window) note(op *ir.Operation, in []*Value) {
+	if !w.running {
+		return
+	}
 	w.now.op(op, in, w.born)
 	for _, v := range in {
 		if v.version == nil && v.home != nil && v.home != w.s && v.id > w.born {

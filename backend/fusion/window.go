@@ -21,6 +21,7 @@ type Window struct {
 	keepVars  bool // what warm-ups do to Vars stays
 
 	pass      int
+	running   bool // between Begin and End
 	recording bool
 	scope     *Scope
 	vars      []*Var // touched by a pass, in order of number
@@ -88,6 +89,7 @@ func (w *Window) Begin(record bool) error {
 	w.then, w.now = w.now, notes{}
 	w.scope = &Scope{s: s, born: nextBirth.Add(1)}
 	s.scopes = append(s.scopes, w.scope)
+	w.running = true
 	return nil
 }
 
@@ -215,6 +217,7 @@ func (w *Window) endScopes() {
 // thrown away.
 func (w *Window) leave() {
 	s := w.s
+	w.running = false
 	for _, v := range w.scope.made {
 		if v.dead() && !v.is(Pending) {
 			v.letGo()
@@ -359,6 +362,21 @@ func (v *Var) unpin() {
 	}
 }
 
+// Use counts v among the Vars of the window, even if no pass touches it.
+func (w *Window) Use(v *Var) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.touch(v)
+}
+
+// Refused returns why the last pass could not be recorded, nil if it could.
+func (w *Window) Refused() error {
+	if w.refusal == nil {
+		return nil
+	}
+	return w.refusal
+}
+
 // touch notes that the pass uses a Var.
 func (w *Window) touch(v *Var) {
 	i, found := slices.BinarySearchFunc(w.vars, v.number, func(x *Var, n uint64) int {
@@ -382,6 +400,9 @@ func (w *Window) touch(v *Var) {
 // overwrite keeps a Var's content from before the window, at the first effect
 // of a pass on it.
 func (w *Window) overwrite(v *Var, cur *Value) error {
+	if !w.running {
+		return nil // putting back
+	}
 	w.touch(v)
 	w.written[v] = true
 	if w.snapshots[v] != nil || w.keepVars || cur.storage == nil {
