@@ -67,7 +67,9 @@ func (c *checker) blocks() error {
 		}
 		var ops []int
 		for _, f := range b.Fallback {
-			ops = append(ops, f.Ops...)
+			if ops = append(ops, f.Ops...); len(f.InPlace) > 0 {
+				return fmt.Errorf("block %d takes storage when it falls back", i)
+			}
 		}
 		if !slices.Equal(ops, b.Ops) {
 			return fmt.Errorf("block %d of %v falls back to %v", i, b.Ops, ops)
@@ -82,7 +84,7 @@ func (c *checker) reads() error {
 		for _, call := range b.Calls {
 			for _, t := range call.Tensors {
 				if c.maker[t] >= 0 && (c.made[t] == 0 || c.made[t] > i+1) {
-					return fmt.Errorf("block %d %s uses t%d, which is not in memory", i, optimizationName(b.Optimization), t)
+					return fmt.Errorf("block %d, %s, uses t%d, which is not in memory", i, b.Fuser, t)
 				}
 			}
 		}

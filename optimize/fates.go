@@ -19,6 +19,7 @@ type fates struct {
 	fate    []Fate
 	recipes map[ir.TensorID][]int
 	leaf    []bool // by tensor: a recipe starts from it
+	spare   []bool // by tensor: stored only because its recipe would hold too much
 
 	epoch              int // of the walk that last came by
 	opSeen, tensorSeen []int
@@ -30,7 +31,7 @@ func (s *search) decide(units []*unit) *fates {
 	n, m := len(s.ops), len(s.seg.Tensors)
 	f := &fates{
 		search: s, units: units, unitOf: make([]*unit, n), crosses: make([]bool, m), fate: make([]Fate, m),
-		recipes: make(map[ir.TensorID][]int), leaf: make([]bool, m),
+		recipes: make(map[ir.TensorID][]int), leaf: make([]bool, m), spare: make([]bool, m),
 		opSeen: make([]int, n), tensorSeen: make([]int, m),
 	}
 	for _, u := range units {
@@ -154,8 +155,8 @@ func (f *fates) virtual(op int, t ir.TensorID) {
 				held += f.bytes(x)
 			}
 		}
-		if held > recipeLimit*f.bytes(t) {
-			f.fate[t] = Stored
+		if held > recipeLimit*f.bytes(t) && !f.unstorable[t] {
+			f.fate[t], f.spare[t] = Stored, true
 			return
 		}
 	}

@@ -7,16 +7,17 @@ type Event string
 
 // The events.
 const (
-	EventRewrite Event = "rewrite" // a pass (Rule) changed operation Op
-	EventOffer   Event = "offer"   // Op was offered to a fuser that holds Block
-	EventRefuse  Event = "refuse"  // Op did not join Block, or block From did not on its account
-	EventMerge   Event = "merge"   // Block took up the operations of block From, joined by Op
-	EventJoin    Event = "join"    // Op went into Block
-	EventChosen  Event = "chosen"  // Fuser finishes Block
-	EventBeaten  Event = "beaten"  // Fuser could have, for a lower score
-	EventFailed  Event = "failed"  // Fuser could not finish; the block came apart
-	EventFused   Event = "fused"   // answer of Why: both operations are in block Block of the plan
-	EventApart   Event = "apart"   // answer of Why: nothing ever joined the two
+	EventRewrite   Event = "rewrite"   // a pass (Rule) changed operation Op
+	EventOffer     Event = "offer"     // Op was offered to a fuser that holds Block
+	EventRefuse    Event = "refuse"    // Op did not join Block, or block From did not on its account
+	EventMerge     Event = "merge"     // Block took up the operations of block From, joined by Op
+	EventJoin      Event = "join"      // Op went into Block
+	EventChosen    Event = "chosen"    // Fuser finishes Block
+	EventBeaten    Event = "beaten"    // Fuser could have, for a lower score
+	EventFailed    Event = "failed"    // Fuser could not finish the block
+	EventDissolved Event = "dissolved" // Block came apart into single operations
+	EventFused     Event = "fused"     // answer of Why: both operations are in block Block of the plan
+	EventApart     Event = "apart"     // answer of Why: nothing ever joined the two
 )
 
 // Decision is one entry of a log. Blocks are numbered as the search made
@@ -95,8 +96,8 @@ func (l *Log) Why(a, b int) []Decision {
 			if offered || merging {
 				out = append(out, d)
 			}
-		case EventFailed:
-			if pos := in[d.Op]; pos != 0 && pos == in[a] && pos == in[b] {
+		case EventFailed, EventDissolved:
+			if d.Block == in[a] && d.Block == in[b] {
 				out = append(out, d)
 			}
 		}

@@ -39,9 +39,9 @@ func TestWhy(t *testing.T) {
 }
 
 // anything accepts every operation, so that only the planner refuses.
-func anything() fuser.Factory {
+func anything(ready bool) fuser.Factory {
 	return fakeFactory("anything", func(f *fakeFuser, _ *ir.Operation, _ ir.Class) fuser.Verdict {
-		f.ready = true
+		f.ready = ready
 		return accepted
 	})
 }
@@ -65,6 +65,10 @@ func TestWhyNamesLegality(t *testing.T) {
 			b.asked(b.op(ir.Neg, x))
 			return 0, 4
 		}, Options{Window: 2}, RuleFar},
+		"not fused alone": {func(b *builder) (int, int) { // accepted, but never ready
+			b.op(ir.Neg, b.op(ir.Neg, b.in(4)))
+			return 0, 1
+		}, Options{}, ""},
 		"max-ops": {func(b *builder) (int, int) {
 			x := b.in(4)
 			for range fakeProfile.MaxOps + 1 {
@@ -78,13 +82,16 @@ func TestWhyNamesLegality(t *testing.T) {
 			b := &builder{}
 			x, y := c.build(b)
 			seg := b.done()
-			p, err := fakePlanner([]fuser.Factory{anything()}, c.opts).Plan(seg)
+			p, err := fakePlanner([]fuser.Factory{anything(c.rule != "")}, c.opts).Plan(seg)
 			require.NoError(t, err)
 			require.NoError(t, Check(p, seg))
 			require.NotEqual(t, blockOf(t, p, x), blockOf(t, p, y))
 			why := p.Log.Why(x, y)
 			require.Len(t, why, 1)
 			require.Equal(t, string(c.rule), why[0].Rule)
+			if c.rule == "" {
+				require.Equal(t, EventDissolved, why[0].Event)
+			}
 		})
 	}
 }

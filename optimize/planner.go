@@ -82,7 +82,7 @@ func (w *work) graph() *fuser.Graph {
 		g.Tensors[i] = fuser.Tensor{
 			Shape: t.Shape, DType: t.DType, Layout: t.Layout,
 			Buffer: t.Buffer, Producer: w.producer[i], Consumers: w.consumers[i],
-			Stored: w.asked[i], Dead: w.dead[i], Var: w.isVar(ir.TensorID(i)),
+			Stored: w.wanted[i], Dead: w.dead[i], Var: w.isVar(ir.TensorID(i)),
 		}
 	}
 	for i := range w.ops {

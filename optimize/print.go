@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -87,6 +86,3 @@ func tensorNames(ids []ir.TensorID) string {
 	}
 	return b.String()
 }
-
-// String prints an optimization's shape for messages.
-func optimizationName(o *fuser.Optimization) string { return fmt.Sprintf("%s%v", o.Fuser, o.Ops) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/ir"
 )
 
 // block is a group of operations being grown, and the fusers that accepted all
@@ -43,10 +44,13 @@ type search struct {
 	o      order
 	ids    int
 	offers int // calls of Fuse
+	// unstorable is, by tensor, what a fuser could not store when only the size
+	// of the recipe asked for it.
+	unstorable []bool
 }
 
 func newSearch(w *work, d *dag, p *Planner) *search {
-	return &search{work: w, d: d, p: p, g: w.graph(), o: order{of: make([]*block, len(w.ops)), window: p.opts.Window}}
+	return &search{work: w, d: d, p: p, g: w.graph(), unstorable: make([]bool, len(w.seg.Tensors)), o: order{of: make([]*block, len(w.ops)), window: p.opts.Window}}
 }
 
 // run offers every operation, in recorded order, to the blocks it could join.
@@ -127,10 +131,15 @@ func (s *search) grow(op int) {
 	s.log.add(Decision{Event: EventJoin, Op: op, Block: b.id})
 }
 
-// growThrough offers a view to the block that computes its input, so that the
-// block stores through it. That pays only if the input itself need not be
-// stored.
+// growThrough offers a view that can be undone to the block that computes its
+// input, so that the block stores through it. That pays only if the input
+// itself need not be stored.
 func (s *search) growThrough(op int) bool {
+	switch s.ops[op].Kind {
+	case ir.Permute, ir.Reshape, ir.Flip:
+	default:
+		return false
+	}
 	t := s.ops[op].Inputs[0].ID
 	p := s.producer[t]
 	if p < 0 || s.o.of[p] == nil || s.o.of[p].alias || s.wanted[t] || len(s.consumers[t]) != 1 {
@@ -145,13 +154,14 @@ func (s *search) growThrough(op int) bool {
 	return true
 }
 
-// producers returns the blocks that compute operands of op, by position.
+// producers returns the blocks that compute operands of op and have a fuser, by
+// position.
 func (s *search) producers(op int) []*block {
 	var out []*block
 	for _, in := range s.ops[op].Inputs {
 		_, base := s.d.chain(in.ID, s.owned)
 		p := s.producer[base]
-		if p < 0 || s.o.of[p] == nil || s.o.of[p].alias || slices.Contains(out, s.o.of[p]) {
+		if p < 0 || s.o.of[p] == nil || len(s.o.of[p].alive) == 0 || slices.Contains(out, s.o.of[p]) {
 			continue
 		}
 		out = append(out, s.o.of[p])

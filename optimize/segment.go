@@ -68,10 +68,12 @@ type Fate uint8
 
 // The fates.
 const (
-	Stored    Fate = iota // in memory after the segment
-	Virtual               // kept as a recipe
-	Temporary             // in memory until its last reader in the segment ran: it crosses blocks and is dead
-	Dropped               // never in memory: used inside one block only and dead, or not computed at all
+	// Stored: in memory after the segment. A dead tensor is stored when a recipe
+	// starts from it or a stored tensor is a view of it.
+	Stored    Fate = iota
+	Virtual        // kept as a recipe
+	Temporary      // in memory until its last reader in the segment ran: it crosses blocks and is dead
+	Dropped        // never in memory: used inside one block only and dead, or not computed at all
 )
 
 // Plan is how a segment runs. It holds for every segment with the same
@@ -82,6 +84,7 @@ type Plan struct {
 	// Recipes gives, for each virtual tensor, the operations that compute it,
 	// ascending, from tensors that are stored or inputs of the segment.
 	Recipes map[ir.TensorID][]int
-	Guards  []Guard
-	Log     *Log // decisions, for irdump
+	// Guards are what the plan relies on beyond the relative form; see Holds.
+	Guards []Guard
+	Log    *Log // decisions, for irdump
 }

@@ -1,0 +1,119 @@
+package optimize
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// lower finishes the units. It returns the unit whose fuser failed, if one did.
+func (f *fates) lower(order []*unit) ([]Block, *unit, error) {
+	for i := range f.g.Tensors {
+		f.g.Tensors[i].Stored = false
+	}
+	blocks := make([]Block, 0, len(order))
+	for _, u := range order {
+		// A view taken along is stored elsewhere if it is stored at all.
+		for _, op := range u.ops {
+			core := contains(u.core, op)
+			for _, out := range f.ops[op].Outputs {
+				f.g.Tensors[out.ID].Stored = core && f.fate[out.ID].inMemory()
+			}
+		}
+		b := Block{}
+		var err error
+		switch {
+		case u.alias:
+			out := f.ops[u.core[0]].Outputs[0].ID
+			b.Optimization = &fuser.Optimization{Fuser: "alias", Ops: u.ops, Aliases: []fuser.Alias{{Tensor: out, Of: f.same[out]}}}
+		case u.entry == nil:
+			if b.Optimization, err = f.p.single(f.g, u.core[0]); err != nil {
+				return nil, nil, fmt.Errorf("optimize: %s: %w", opName(f.seg, u.core[0]), err)
+			}
+		default:
+			if b.Optimization, err = u.entry.fuser.Finish(); err == nil {
+				err = f.complete(u, b.Optimization)
+			}
+			if err != nil {
+				f.log.add(Decision{Event: EventFailed, Op: u.core[0], Block: u.block, Fuser: f.p.factories[u.entry.factory].Name, Detail: err.Error()})
+				return nil, u, nil
+			}
+			for _, op := range u.ops {
+				alone, err := f.p.single(f.g, op)
+				if err != nil {
+					return nil, nil, fmt.Errorf("optimize: %s: %w", opName(f.seg, op), err)
+				}
+				alone.InPlace = nil // what is free then was not worked out
+				b.Fallback = append(b.Fallback, alone)
+			}
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil, nil
+}
+
+// complete checks that an optimization is of the unit's operations and puts in
+// memory what it has to.
+func (f *fates) complete(u *unit, o *fuser.Optimization) error {
+	if !slices.Equal(o.Ops, u.ops) {
+		return fmt.Errorf("finished operations %v, not %v", o.Ops, u.ops)
+	}
+	made := slices.Clone(o.Stored)
+	for _, a := range o.Aliases {
+		if p := f.producer[a.Of]; p >= 0 && contains(u.ops, p) && !slices.Contains(made, a.Of) {
+			return fmt.Errorf("t%d aliases t%d, which is not stored", a.Tensor, a.Of)
+		}
+		made = append(made, a.Tensor)
+	}
+	for _, op := range u.core {
+		for _, out := range f.ops[op].Outputs {
+			if f.fate[out.ID].inMemory() && !slices.Contains(made, out.ID) {
+				return fmt.Errorf("t%d is not stored", out.ID)
+			}
+		}
+	}
+	return nil
+}
+
+// plan puts the parts together.
+func (f *fates) plan(order []*unit, blocks []Block) *Plan {
+	f.adopt(blocks)
+	f.allowInPlace(order, blocks)
+	for i, u := range order {
+		for _, op := range u.core {
+			f.log.place(op, i)
+		}
+	}
+	guards := append(slices.Clip(f.guards), reshapeGuards(f.g, f.seg, blocks)...)
+	guards = append(guards, rowGuards(f.g, f.seg, &f.p.profile)...)
+	return &Plan{Blocks: blocks, Fates: f.fate, Recipes: f.recipes, Guards: guards, Log: f.log}
+}
+
+// adopt takes over what the optimizations put in memory beyond what they had
+// to, and holds what stored aliases are views of.
+func (f *fates) adopt(blocks []Block) {
+	put := func(t ir.TensorID) {
+		switch f.fate[t] {
+		case Virtual:
+			f.fate[t] = Stored
+			delete(f.recipes, t)
+		case Dropped:
+			f.fate[t] = Temporary
+		}
+	}
+	for _, b := range slices.Backward(blocks) {
+		for _, a := range b.Aliases {
+			put(a.Tensor)
+		}
+		for _, t := range b.Stored {
+			put(t)
+		}
+		for _, a := range slices.Backward(b.Aliases) {
+			if f.fate[a.Tensor] == Stored {
+				f.hold(a.Of)
+			}
+		}
+	}
+}
