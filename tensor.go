@@ -93,14 +93,43 @@ func record(op ir.Operation, in []*Tensor) *Tensor {
 			vals = append(vals, nil)
 			continue
 		}
+		if t.v.Runtime() == nil {
+			return t // an orphan: the first cause
+		}
 		vals = append(vals, t.v)
 	}
-	return &Tensor{v: streamOf(in).Record(op, vals...)}
+	s := homeOf(in)
+	if s == nil {
+		if rt := runtimeOf(in); rt != nil {
+			return &Tensor{v: rt.Defer(op, vals...)}
+		}
+		return noOperands(op)
+	}
+	return &Tensor{v: s.Record(op, vals...)}
 }
 
 // streamOf returns the stream an operation on the tensors records on: that
 // chosen by On, else the first operand's own, else the device's default.
 func streamOf(in []*Tensor) *fusion.Stream {
+	if s := homeOf(in); s != nil {
+		return s
+	}
+	return runtimeOf(in).Default()
+}
+
+// runtimeOf returns the device the tensors are on, nil if there are none.
+func runtimeOf(in []*Tensor) *fusion.Runtime {
+	for _, t := range in {
+		if t != nil {
+			return t.v.Runtime()
+		}
+	}
+	return nil
+}
+
+// homeOf returns the stream chosen by On, else the first operand's own, nil if
+// all are leaves.
+func homeOf(in []*Tensor) *fusion.Stream {
 	for _, t := range in {
 		if t != nil && t.on != nil {
 			return t.on
@@ -113,12 +142,13 @@ func streamOf(in []*Tensor) *fusion.Stream {
 			}
 		}
 	}
-	for _, t := range in {
-		if t != nil {
-			return t.v.Runtime().Default()
-		}
-	}
-	panic("sinter: operation without operands")
+	return nil
+}
+
+// noOperands is the result of an operation on no tensor at all, such as Cat():
+// it has no device, so it is a tensor that only carries its error.
+func noOperands(op ir.Operation) *Tensor {
+	return &Tensor{v: fusion.Orphan(op)}
 }
 
 // scalarOf returns c as a scalar operand of tensors of a dtype: Go scalars

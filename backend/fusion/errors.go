@@ -106,3 +106,12 @@ func (f *failure) report() error {
 	f.reported.Store(true)
 	return f.err
 }
+
+// Orphan returns the result of an operation without operands to say which
+// device it belongs to: a value that only carries its error.
+func Orphan(op ir.Operation) *Value {
+	v := &Value{id: ir.TensorID(nextID.Add(1)), pc: op.PC, dtype: ir.F32}
+	v.fail = &failure{err: opError(&op, nil, &ir.ArgumentError{Msg: "needs at least one tensor"})}
+	v.setState(Failed)
+	return v
+}

@@ -21,10 +21,13 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if v.rt == nil {
+		return v.fail.report()
+	}
 	t := v.target()
-	s := t.home
-	if s == nil {
-		s = v.rt.def
+	s := v.rt.def
+	if !t.is(Unplaced) && t.home != nil {
+		s = t.home
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +37,13 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 	if s.window != nil && s.window.recording {
 		return s.window.refuse("read")
 	}
-	if t.home != nil {
+	if t.is(Unplaced) {
+		s.place(t)
+	}
+	if t.awayFrom(s) { // another stream placed it meanwhile
+		t.home.materialise(t)
+	}
+	if t.home == s {
 		if f := s.ask(ctx, t); f != nil {
 			return f.report()
 		}

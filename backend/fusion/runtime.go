@@ -47,7 +47,8 @@ type Runtime struct {
 	idle    []backend.Stream // device streams of ended scopes
 	def     *Stream
 
-	late lateSet
+	late    lateSet
+	placing sync.Mutex // orders the placing of deferred values
 
 	random   sync.Mutex
 	seed     uint64

@@ -64,10 +64,32 @@ func (s *Stream) Recorded() int {
 // gives a value that carries an *ir.OpError; so does one whose operand carries
 // an error, with that first cause.
 func (s *Stream) Record(op ir.Operation, in ...*Value) *Value {
-	s.arrive(in)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.record(&op, in)
+	for {
+		s.arrive(in)
+		s.mu.Lock()
+		if s.placeAll(in) {
+			defer s.mu.Unlock()
+			return s.record(&op, in)
+		}
+		s.mu.Unlock()
+	}
+}
+
+// placeAll records deferred operands on s. It reports false if another stream
+// got hold of one that is then pending there.
+func (s *Stream) placeAll(in []*Value) bool {
+	for _, v := range in {
+		if v == nil || v.rt != s.rt {
+			continue
+		}
+		if v.is(Unplaced) {
+			s.place(v)
+		}
+		if v.target().awayFrom(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // arrive makes operands that are pending or virtual on other streams stored.
@@ -77,10 +99,8 @@ func (s *Stream) arrive(in []*Value) {
 		if v == nil {
 			continue
 		}
-		if t := v.target(); t.home != nil && t.home != s {
-			if st := t.State(); st == Pending || st == Virtual {
-				t.home.materialise(t)
-			}
+		if t := v.target(); t.awayFrom(s) {
+			t.home.materialise(t)
 		}
 	}
 }
@@ -130,12 +150,17 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 
 // push appends a checked node to the queue.
 func (s *Stream) push(n *node) {
-	n.site = siteHash(&n.op)
-	n.out.hash = structuralHash(n, s)
-	s.queue.add(n, s.seg)
+	s.enqueue(n)
 	if sc := s.innermost(); sc != nil && n.v == nil {
 		sc.made = append(sc.made, n.out)
 	}
+}
+
+// enqueue numbers a node within the segment and counts it.
+func (s *Stream) enqueue(n *node) {
+	n.site = siteHash(&n.op)
+	n.out.hash = structuralHash(n, s)
+	s.queue.add(n, s.seg)
 	s.rt.stats.recorded.Add(1)
 }
 
@@ -151,6 +176,9 @@ func (s *Stream) operand(v *Value) (*Value, *failure, error) {
 		return nil, nil, d.error()
 	}
 	t := v.target()
+	if t.is(Unplaced) {
+		s.place(t)
+	}
 	switch t.State() {
 	case Failed:
 		return nil, t.fail, nil

@@ -12,15 +12,16 @@ type State uint32
 
 // The states of a value.
 const (
-	Pending State = iota // recorded, not executed
-	Stored               // in device memory
-	Virtual              // not in memory: its recipe computes it
-	Patched              // an old version of a Var: rebuilt from the next version and what that overwrote
-	Gone                 // dead, or computed by nothing
-	Failed               // carries an error
+	Pending  State = iota // recorded, not executed
+	Stored                // in device memory
+	Virtual               // not in memory: its recipe computes it
+	Patched               // an old version of a Var: rebuilt from the next version and what that overwrote
+	Gone                  // dead, or computed by nothing
+	Failed                // carries an error
+	Unplaced              // an operation on leaves, not recorded yet
 )
 
-var stateNames = [...]string{"pending", "stored", "virtual", "patched", "gone", "failed"}
+var stateNames = [...]string{"pending", "stored", "virtual", "patched", "gone", "failed", "unplaced"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -40,6 +41,8 @@ type Value struct {
 	name  atomic.Pointer[string]
 	state atomic.Uint32
 	death atomic.Pointer[death] // set once the value can no longer be asked for
+
+	deferred atomic.Pointer[deferred] // Unplaced: the operation
 
 	node  *node // Pending: the operation
 	seg   uint64
@@ -106,7 +109,7 @@ func (v *Value) Runtime() *Runtime { return v.rt }
 // Home returns the stream operations on v record on, nil for a stored leaf:
 // a constant or a version of a Var.
 func (v *Value) Home() *Stream {
-	if v.handle != nil || v.version != nil {
+	if v.handle != nil || v.version != nil || v.is(Unplaced) {
 		return nil
 	}
 	return v.home
@@ -148,6 +151,14 @@ func (v *Value) target() *Value {
 func (v *Value) setState(s State) { v.state.Store(uint32(s)) }
 
 func (v *Value) is(s State) bool { return State(v.state.Load()) == s }
+
+// awayFrom reports whether v has to be stored by another stream before s can
+// use it. The state is looked at first: it publishes the home of a value that
+// was deferred.
+func (v *Value) awayFrom(s *Stream) bool {
+	st := State(v.state.Load())
+	return (st == Pending || st == Virtual) && v.home != nil && v.home != s
+}
 
 func (v *Value) dead() bool { return v.death.Load() != nil }
 

@@ -156,6 +156,9 @@ func (s *Stream) Effect(v *Var, op ir.Operation, in ...*Value) {
 func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.placeAll(in) {
+		return false
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.cur != cur {
