@@ -86,7 +86,7 @@ type attentionScratch struct {
 func newAttentionScratch() *attentionScratch {
 	return &attentionScratch{
 		scores: make([]float32, queryBlock*keyBlock), most: make([]float32, queryBlock), sum: make([]float32, queryBlock),
-		visible: make([]int, 0, keyBlock), weights: make([]float32, keyBlock+4),
+		visible: make([]int, 0, keyBlock), weights: make([]float32, keyBlock),
 		bias: make([]float32, keyBlock), allowed: make([]uint8, keyBlock),
 	}
 }
@@ -216,15 +216,19 @@ func (w *worker) absorb(i int) {
 	}
 	out := view[float32](w.acc)[i*a.width : (i+1)*a.width]
 	if most != s.most[i] {
-		fade := exp(s.most[i] - most)
+		fade := expF32(s.most[i] - most)
 		s.sum[i] = float32(s.sum[i] * fade)
 		loopMulF32VS(out, out, fade)
 		s.most[i] = most
 	}
-	sum := float32(0)
+	weights := s.weights[:len(s.visible)]
 	for n, j := range s.visible {
-		s.weights[n] = exp(row[j] - most)
-		sum += s.weights[n]
+		weights[n] = row[j] - most
+	}
+	loopExpF32(weights, weights)
+	sum := float32(0)
+	for _, x := range weights {
+		sum += x
 	}
 	s.sum[i] += sum
 	value := func(n int) []float32 {
@@ -233,9 +237,9 @@ func (w *worker) absorb(i int) {
 	}
 	n := 0
 	for ; n+4 <= len(s.visible); n += 4 {
-		addLines4(out, s.weights[n:n+4], value(n), value(n+1), value(n+2), value(n+3))
+		addLines4(out, weights[n:n+4], value(n), value(n+1), value(n+2), value(n+3))
 	}
 	for ; n < len(s.visible); n++ {
-		addLine(out, s.weights[n], value(n))
+		addLine(out, weights[n], value(n))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -63,6 +65,36 @@ func (m *maker) tame() {
 				writeElem(m.mem[b], dt, i, value{f: float32(m.r.NormFloat64())})
 			}
 		}
+	}
+}
+
+// plainContraction multiplies dense row-major matrices [m, k]·[k, n].
+func plainContraction(dims []int, dt ir.DType) *maker {
+	m := &maker{r: rand.New(rand.NewPCG(1, 1))}
+	m.k.Template, m.k.Outer, m.k.Inner = codegen.Contraction, 2, 1
+	m.l.Dims = dims
+	a := m.access(m.buffer(dt, codegen.In, dims[0]*dims[2]), codegen.AccessArgs{Strides: []int{dims[2], 0, 1}}, false)
+	b := m.access(m.buffer(dt, codegen.In, dims[2]*dims[1]), codegen.AccessArgs{Strides: []int{0, 1, dims[1]}}, false)
+	c := m.emit(codegen.Instr{Op: codegen.OpContract, Type: dt.Compute(), Access: a, Access2: b})
+	out := m.access(m.buffer(dt, codegen.Out, dims[0]*dims[1]), codegen.AccessArgs{Strides: []int{dims[1], 1, 0}}, false)
+	m.k.Stores = []codegen.Store{{Access: out, Value: c}}
+	m.tame()
+	return m
+}
+
+// The bits of a row do not depend on the rows beside it, nor on the layout.
+func TestContractionRowAlone(t *testing.T) {
+	m := plainContraction([]int{9, 11, 600}, ir.F32)
+	x := compile(t, &m.k)
+	all := cloneMem(m.mem)
+	require.NoError(t, x.Run(&m.l, all, codegen.Serial{}))
+	for row := range 9 {
+		l := m.l.Clone()
+		l.Dims[0] = 1
+		l.Access[0].Offset, l.Access[2].Offset = row*600, row*11
+		one := cloneMem(m.mem)
+		require.NoError(t, x.Run(l, one, codegen.Serial{}))
+		require.Equal(t, all[2][row*11*4:(row+1)*11*4], one[2][row*11*4:(row+1)*11*4])
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 // them in the order of codegen.Lanes. Both ways give the same bits.
 type fold interface {
 	result() int // the instruction
-	// begin readies a for width rows of n elements.
-	begin(a *accum, width, n int)
+	// begin readies a for width rows of n elements, which come as columns or,
+	// for a single row, as blocks.
+	begin(a *accum, width, n int, columns bool)
 	// record reduces elements lo … hi-1 of the tile, a block whose first
 	// element is element pos of the row, into rec, recordBytes long.
 	record(w *worker, rec []byte, lo, hi, pos int)
@@ -32,6 +33,7 @@ const recordBytes = 16
 // accum is the state of one fold in one worker.
 type accum struct {
 	width, n int
+	columns  bool
 	count    int    // blocks joined so far
 	lanes    []byte // width values for each lane
 	stack    []byte // width values for each level of the tree
@@ -119,13 +121,13 @@ type valueFold[T elem] struct {
 
 func (f *valueFold[T]) result() int { return f.v }
 
-func (f *valueFold[T]) begin(a *accum, width, n int) {
-	a.width, a.n, a.count = width, n, 0
+func (f *valueFold[T]) begin(a *accum, width, n int, columns bool) {
+	a.width, a.n, a.count, a.columns = width, n, 0, columns
 	size := sizeOf[T]()
 	levels := 1 + bits.Len(uint(n/codegen.BlockElems+1))
 	a.stack = grow(a.stack, levels*width*size)
 	a.lanes = grow(a.lanes, (f.lanes+1)*width*size)
-	if width > 1 {
+	if columns {
 		fill(view[T](a.lanes), f.id)
 	}
 }
@@ -173,7 +175,7 @@ func (f *valueFold[T]) closeBlock(a *accum) {
 }
 
 func (f *valueFold[T]) finish(w *worker, a *accum) {
-	if a.width > 1 && a.n > 0 && (f.lanes == 1 || a.n%codegen.BlockElems != 0) {
+	if a.columns && a.n > 0 && (f.lanes == 1 || a.n%codegen.BlockElems != 0) {
 		f.closeBlock(a)
 	}
 	d := view[T](w.scratchOf(f.v))[:a.width]
@@ -204,8 +206,8 @@ type argFold[T elem] struct {
 
 func (f *argFold[T]) result() int { return f.v }
 
-func (f *argFold[T]) begin(a *accum, width, n int) {
-	a.width, a.n, a.count = width, n, 0
+func (f *argFold[T]) begin(a *accum, width, n int, columns bool) {
+	a.width, a.n, a.count, a.columns = width, n, 0, columns
 	a.lanes = grow(a.lanes, width*sizeOf[T]())
 	a.stack = grow(a.stack, width*8)
 	clear(a.stack)

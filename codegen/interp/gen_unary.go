@@ -2,7 +2,10 @@
 
 package interp
 
-import ir "github.com/sinter-ml/sinter/ir"
+import (
+	ir "github.com/sinter-ml/sinter/ir"
+	"math"
+)
 
 var unaryF32ToF32 = [...]unaryLoop[float32, float32]{
 	ir.SExp:      loopExpF32,
@@ -42,27 +45,51 @@ var unaryBoolToBool = [...]unaryLoop[uint8, uint8]{
 }
 
 func loopExpF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = exp(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = exp(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopExpm1F32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = expm1(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Expm1(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopLogF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = log(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Log(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopLog1pF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = log1p(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Log1p(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopSqrtF32(d []float32, a []float32) {
@@ -72,9 +99,15 @@ func loopSqrtF32(d []float32, a []float32) {
 	}
 }
 func loopRsqrtF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = rsqrt(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = rsqrt(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopRecipF32(d []float32, a []float32) {
@@ -84,81 +117,159 @@ func loopRecipF32(d []float32, a []float32) {
 	}
 }
 func loopSinF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = sin(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Sin(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopCosF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = cos(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Cos(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopTanhF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = tanh(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = tanh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopErfF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = erf(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = erf(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopRoundF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = round(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.RoundToEven(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopFloorF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = floor(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Floor(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopCeilF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = ceil(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Ceil(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopTruncF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = trunc(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Trunc(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopSigmoidF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = sigmoid(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = sigmoid(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopSiluF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = silu(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = silu(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopGeluF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = gelu(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = gelu(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopGeluTanhF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = geluTanh(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = geluTanh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopSoftplusF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = softplus(x)
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = softplus(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
 	}
 }
 func loopAbsF32(d []float32, a []float32) {

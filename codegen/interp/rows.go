@@ -72,7 +72,7 @@ func (e *executable) need(needed []bool, v int) {
 func reduceStep(f fold) func(*worker) {
 	return func(w *worker) {
 		a := &w.accum[f.result()]
-		f.begin(a, 1, w.n)
+		f.begin(a, 1, w.n, false)
 		a.tile(w, f, 0)
 		f.finish(w, a)
 	}
@@ -188,7 +188,7 @@ func (w *worker) passes() {
 		w.seek(&r.inner, 0, 1)
 		w.exec(pass.rows)
 		for _, f := range pass.folds {
-			f.begin(&w.accum[f.result()], 1, r.inner.n)
+			f.begin(&w.accum[f.result()], 1, r.inner.n, false)
 		}
 		final := p == len(r.exe.passes)-1
 		for pos := 0; pass.walk && pos < r.inner.n; pos += tileLen {

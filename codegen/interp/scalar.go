@@ -80,13 +80,7 @@ func powI64(x, y int64) int64 {
 func powF32(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
 
 func sqrt(x float32) float32  { return float32(math.Sqrt(float64(x))) }
-func rsqrt(x float32) float32 { return float32(1 / math.Sqrt(float64(x))) }
 func recip(x float32) float32 { return 1 / x }
-
-func round(x float32) float32 { return float32(math.RoundToEven(float64(x))) }
-func floor(x float32) float32 { return float32(math.Floor(float64(x))) }
-func ceil(x float32) float32  { return float32(math.Ceil(float64(x))) }
-func trunc(x float32) float32 { return float32(math.Trunc(float64(x))) }
 
 // mulAdd returns x·y + z with a single rounding. The product is exact in
 // float64; the sum is rounded to odd, so that the rounding to float32 is the

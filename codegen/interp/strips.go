@@ -26,7 +26,7 @@ func (w *worker) strip(lo, n int) {
 		pass := &r.exe.passes[p]
 		w.exec(pass.rows)
 		for _, f := range pass.folds {
-			f.begin(&w.accum[f.result()], n, r.inner.n)
+			f.begin(&w.accum[f.result()], n, r.inner.n, true)
 		}
 		final := p == len(r.exe.passes)-1
 		for pos := 0; pass.walk && pos < r.inner.n; pos++ {
@@ -69,7 +69,7 @@ func (r *run) splitRows(par codegen.Parallel) error {
 			}
 			for i, f := range st.pass.folds {
 				a := &w.accum[f.result()]
-				f.begin(a, 1, r.inner.n)
+				f.begin(a, 1, r.inner.n, false)
 				for b := range st.blocks {
 					f.push(a, st.record(i, b))
 				}

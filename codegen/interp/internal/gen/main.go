@@ -4,6 +4,7 @@ package main
 
 import (
 	"log"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -14,9 +15,9 @@ const irPath = "github.com/sinter-ml/sinter/ir"
 type regType struct{ suffix, goType string }
 
 var (
-	f32  = regType{"F32", "float32"}
-	i64  = regType{"I64", "int64"}
-	bool = regType{"Bool", "uint8"}
+	f32     = regType{"F32", "float32"}
+	i64     = regType{"I64", "int64"}
+	boolean = regType{"Bool", "uint8"}
 )
 
 // form is how a function of x, y, z is written: an infix operator, a call, or
@@ -30,6 +31,9 @@ func (f form) expr(args ...string) *jen.Statement {
 	}
 	switch {
 	case f.infix == "":
+		if fn, ok := strings.CutPrefix(f.call, "math."); ok {
+			return jen.Qual("math", fn).Call(ids...)
+		}
 		return jen.Id(f.call).Call(ids...)
 	case len(args) == 1:
 		return jen.Op(f.infix).Id(args[0])
@@ -45,25 +49,28 @@ type row struct {
 	in   regType
 	out  regType
 	form form
+	wide bool // the function takes and returns float64
 }
 
-func call(op, fn string, t regType) row    { return row{op, t, t, form{call: fn}} }
-func infix(op, sign string, t regType) row { return row{op, t, t, form{infix: sign}} }
+func call(op, fn string, t regType) row { return row{op: op, in: t, out: t, form: form{call: fn}} }
+func wide(op, fn string) row            { return row{op: op, in: f32, out: f32, form: form{call: fn}, wide: true} }
+func infix(op, sign string, t regType) row {
+	return row{op: op, in: t, out: t, form: form{infix: sign}}
+}
 func compare(op, sign string, t regType) row {
-	return row{op, t, bool, form{infix: sign, call: "bit"}}
+	return row{op: op, in: t, out: boolean, form: form{infix: sign, call: "bit"}}
 }
 
 var unary = []row{
-	call("Exp", "exp", f32), call("Expm1", "expm1", f32), call("Log", "log", f32), call("Log1p", "log1p", f32),
-	call("Sqrt", "sqrt", f32), call("Rsqrt", "rsqrt", f32), call("Recip", "recip", f32),
-	call("Sin", "sin", f32), call("Cos", "cos", f32), call("Tanh", "tanh", f32), call("Erf", "erf", f32),
-	call("Round", "round", f32), call("Floor", "floor", f32), call("Ceil", "ceil", f32), call("Trunc", "trunc", f32),
-	call("Sigmoid", "sigmoid", f32), call("Silu", "silu", f32), call("Gelu", "gelu", f32),
-	call("GeluTanh", "geluTanh", f32), call("Softplus", "softplus", f32),
+	wide("Exp", "exp"), wide("Expm1", "math.Expm1"), wide("Log", "math.Log"), wide("Log1p", "math.Log1p"),
+	call("Sqrt", "sqrt", f32), wide("Rsqrt", "rsqrt"), call("Recip", "recip", f32),
+	wide("Sin", "math.Sin"), wide("Cos", "math.Cos"), wide("Tanh", "tanh"), wide("Erf", "erf"),
+	wide("Round", "math.RoundToEven"), wide("Floor", "math.Floor"), wide("Ceil", "math.Ceil"), wide("Trunc", "math.Trunc"),
+	wide("Sigmoid", "sigmoid"), wide("Silu", "silu"), wide("Gelu", "gelu"), wide("GeluTanh", "geluTanh"), wide("Softplus", "softplus"),
 	call("Abs", "absF32", f32), infix("Neg", "-", f32), call("Sign", "signF32", f32),
 	call("Abs", "absI64", i64), infix("Neg", "-", i64), call("Sign", "signI64", i64),
-	{"IsNaN", f32, bool, form{call: "isNaN"}},
-	{"Not", bool, bool, form{call: "not"}},
+	{op: "IsNaN", in: f32, out: boolean, form: form{call: "isNaN"}},
+	{op: "Not", in: boolean, out: boolean, form: form{call: "not"}},
 }
 
 var binary = []row{
@@ -75,8 +82,8 @@ var binary = []row{
 	compare("LessEqual", "<=", f32), compare("Greater", ">", f32), compare("GreaterEqual", ">=", f32),
 	compare("Equal", "==", i64), compare("NotEqual", "!=", i64), compare("Less", "<", i64),
 	compare("LessEqual", "<=", i64), compare("Greater", ">", i64), compare("GreaterEqual", ">=", i64),
-	compare("Equal", "==", bool), compare("NotEqual", "!=", bool),
-	infix("And", "&", bool), infix("Or", "|", bool), infix("Xor", "^", bool),
+	compare("Equal", "==", boolean), compare("NotEqual", "!=", boolean),
+	infix("And", "&", boolean), infix("Or", "|", boolean), infix("Xor", "^", boolean),
 }
 
 func main() {
@@ -117,13 +124,35 @@ func table(f *jen.File, rows []row, prefix, typeName string, entry func(r row) j
 func unaryLoops(f *jen.File) {
 	table(f, unary, "unary", "unaryLoop", func(r row) jen.Code { return jen.Id("loop" + r.op + r.in.suffix) })
 	for _, r := range unary {
-		f.Func().Id("loop"+r.op+r.in.suffix).Params(jen.Id("d").Add(slice(r.out)), jen.Id("a").Add(slice(r.in))).Block(
-			jen.Id("a").Op("=").Id("a").Index(jen.Op(":").Len(jen.Id("d"))),
-			jen.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Id("a")).Block(
+		f.Func().Id("loop"+r.op+r.in.suffix).Params(jen.Id("d").Add(slice(r.out)), jen.Id("a").Add(slice(r.in))).BlockFunc(func(g *jen.Group) {
+			if r.wide {
+				wideLoop(g, r)
+				return
+			}
+			g.Id("a").Op("=").Id("a").Index(jen.Op(":").Len(jen.Id("d")))
+			g.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Id("a")).Block(
 				jen.Id("d").Index(jen.Id("i")).Op("=").Add(r.form.expr("x")),
-			),
-		)
+			)
+		})
 	}
+}
+
+// wideLoop converts a piece of the operand to float64, applies the function
+// there, and rounds: conversions next to arithmetic would tie each element to
+// the one before, since they leave part of their register as it was.
+func wideLoop(g *jen.Group, r row) {
+	g.Var().Id("wide").Index(jen.Id("wideLen")).Float64()
+	g.For(jen.Len(jen.Id("d")).Op(">").Lit(0)).Block(
+		jen.Id("w").Op(":=").Id("wide").Index(jen.Op(":").Min(jen.Len(jen.Id("d")), jen.Id("wideLen"))),
+		jen.Id("widenF32").Call(jen.Id("w"), jen.Id("a")),
+		jen.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Id("w")).Block(
+			jen.Id("w").Index(jen.Id("i")).Op("=").Add(r.form.expr("x")),
+		),
+		jen.Id("roundF32").Call(jen.Id("d"), jen.Id("w")),
+		jen.List(jen.Id("d"), jen.Id("a")).Op("=").List(
+			jen.Id("d").Index(jen.Len(jen.Id("w")).Op(":")), jen.Id("a").Index(jen.Len(jen.Id("w")).Op(":")),
+		),
+	)
 }
 
 func binaryLoops(f *jen.File) {

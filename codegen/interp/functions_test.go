@@ -1,0 +1,214 @@
+package interp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// unaryFloat holds, for each function of one float, its definition in float64
+// and the distance allowed in units of the last place of the result.
+var unaryFloat = []struct {
+	op   ir.ScalarOp
+	f    func(x float64) float64
+	ulps float64
+}{
+	{ir.SExp, math.Exp, 0.51},
+	{ir.SExpm1, math.Expm1, 0.51},
+	{ir.SLog, math.Log, 0.51},
+	{ir.SLog1p, math.Log1p, 0.51},
+	{ir.SSqrt, math.Sqrt, 0.5},
+	{ir.SRsqrt, func(x float64) float64 { return 1 / math.Sqrt(x) }, 0.51},
+	{ir.SRecip, func(x float64) float64 { return 1 / x }, 0.5},
+	{ir.SSin, math.Sin, 0.51},
+	{ir.SCos, math.Cos, 0.51},
+	{ir.STanh, math.Tanh, 0.55},
+	{ir.SErf, math.Erf, 0.51},
+	{ir.SRound, math.RoundToEven, 0},
+	{ir.SFloor, math.Floor, 0},
+	{ir.SCeil, math.Ceil, 0},
+	{ir.STrunc, math.Trunc, 0},
+	{ir.SSigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 0.51},
+	{ir.SSilu, func(x float64) float64 { return x / (1 + math.Exp(-x)) }, 0.51},
+	{ir.SGelu, func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }, 0.51},
+	{ir.SGeluTanh, func(x float64) float64 {
+		u := math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)
+		return x / (1 + math.Exp(-2*u))
+	}, 0.51},
+	{ir.SSoftplus, func(x float64) float64 {
+		if x > 0 {
+			return x + math.Log1p(math.Exp(-x))
+		}
+		return math.Log1p(math.Exp(x))
+	}, 0.51},
+	{ir.SAbs, math.Abs, 0},
+	{ir.SNeg, func(x float64) float64 { return -x }, 0},
+}
+
+// ulp returns the distance of two float32 values near |x|.
+func ulp(x float64) float64 {
+	f := math.Float32bits(float32(math.Abs(x)))
+	f = min(f, 0x7f7fffff)
+	return float64(math.Float32frombits(f+1)) - float64(math.Float32frombits(f))
+}
+
+// agrees reports whether got is want within the given ulps; zeros keep their
+// signs and results beyond the largest float32 are infinite.
+func agrees(got float32, want, ulps float64) bool {
+	switch {
+	case math.IsNaN(want):
+		return got != got
+	case math.IsInf(float64(float32(want)), 0) || want == 0:
+		return got == float32(want) && math.Signbit(float64(got)) == math.Signbit(want) ||
+			want != 0 && !math.IsInf(want, 0) && math.Abs(float64(got)) == math.MaxFloat32
+	}
+	// The largest float32 and infinity are one ulp apart.
+	if math.IsInf(float64(got), 0) {
+		return math.Abs(want) > math.MaxFloat32
+	}
+	return math.Abs(float64(got)-want) <= ulps*ulp(want)
+}
+
+// runUnary applies a function to all of x through a kernel.
+func runUnary(t *testing.T, op ir.ScalarOp, x []float32) []float32 {
+	t.Helper()
+	k := &codegen.Kernel{
+		Outer:    1,
+		Buffers:  []codegen.Buffer{{DType: ir.F32}, {DType: ir.F32, Mode: codegen.Out}},
+		Accesses: []codegen.Access{{Buffer: 0}, {Buffer: 1}},
+		Body: []codegen.Instr{
+			{Op: codegen.OpLoad, Type: ir.F32},
+			{Op: codegen.OpApply, Type: ir.F32, Fn: op, Args: []codegen.Value{0}},
+		},
+		Stores: []codegen.Store{{Access: 1, Value: 1}},
+	}
+	l := &codegen.Launch{Dims: []int{len(x)}, Access: []codegen.AccessArgs{{Strides: []int{1}}, {Strides: []int{1}}}}
+	mem := [][]byte{alloc(4 * len(x)), alloc(4 * len(x))}
+	copy(view[float32](mem[0]), x)
+	require.NoError(t, compile(t, k).Run(l, mem, codegen.Serial{}))
+	return view[float32](mem[1])
+}
+
+// inputs returns all bfloat16 values, and float32 patterns spread evenly over
+// all of them and over the range where most functions do something.
+func inputs() []float32 {
+	n := kernels(1<<18, 1<<20)
+	r := rand.New(rand.NewPCG(1, 2))
+	x := make([]float32, 0, 1<<16+2*n)
+	for b := range 1 << 16 {
+		x = append(x, math.Float32frombits(uint32(b)<<16))
+	}
+	for i := range n {
+		x = append(x, math.Float32frombits(uint32(uint64(i)<<32/uint64(n))+uint32(r.IntN(1<<12))))
+		x = append(x, float32(r.Float64()*220-110))
+	}
+	return x
+}
+
+func TestUnaryFunctions(t *testing.T) {
+	x := inputs()
+	for _, u := range unaryFloat {
+		t.Run(u.op.String(), func(t *testing.T) {
+			t.Parallel()
+			got := runUnary(t, u.op, x)
+			worst := 0.0
+			for i, v := range x {
+				want := u.f(float64(v))
+				if !agrees(got[i], want, u.ulps) {
+					t.Fatalf("%v(%v): want %v, got %v", u.op, v, want, got[i])
+				}
+				if d := math.Abs(float64(got[i])-want) / ulp(want); d < 1e9 {
+					worst = max(worst, d)
+				}
+			}
+			t.Logf("worst error %.4f ulp", worst)
+		})
+	}
+}
+
+func TestFunctionValues(t *testing.T) {
+	inf := float32(math.Inf(1))
+	nan := float32(math.NaN())
+	negZero := float32(math.Copysign(0, -1))
+	cases := []struct {
+		op      ir.ScalarOp
+		x, want float32
+	}{
+		{ir.SExp, 89, inf}, {ir.SExp, -104, 0}, {ir.SExp, -inf, 0}, {ir.SExp, inf, inf}, {ir.SExp, 0, 1},
+		{ir.SExp, -103.9, math.SmallestNonzeroFloat32}, {ir.SExp, nan, nan},
+		{ir.SLog, 0, -inf}, {ir.SLog, negZero, -inf}, {ir.SLog, -1, nan}, {ir.SLog, 1, 0},
+		{ir.SSqrt, negZero, negZero}, {ir.SRsqrt, 0, inf}, {ir.SRsqrt, negZero, -inf}, {ir.SRecip, negZero, -inf},
+		{ir.SSin, inf, nan},
+		{ir.STanh, 20, 1}, {ir.STanh, negZero, negZero}, {ir.STanh, -inf, -1}, {ir.STanh, 1e-30, 1e-30},
+		{ir.SErf, inf, 1}, {ir.SErf, negZero, negZero},
+		{ir.SExpm1, 1e-8, 1e-8}, {ir.SLog1p, 1e-8, 1e-8}, {ir.SSoftplus, 100, 100}, {ir.SSigmoid, -inf, 0}, {ir.SSigmoid, inf, 1},
+		{ir.SGelu, inf, inf}, {ir.SGelu, negZero, negZero}, {ir.SSilu, inf, inf},
+		{ir.SRound, 0.5, 0}, {ir.SRound, 1.5, 2}, {ir.SRound, 2.5, 2}, {ir.SRound, -0.5, negZero}, {ir.SRound, 8388609, 8388609},
+		{ir.SSign, nan, nan}, {ir.SSign, negZero, negZero}, {ir.SSign, -3, -1}, {ir.SSign, inf, 1},
+	}
+	for _, c := range cases {
+		got := runUnary(t, c.op, []float32{c.x})[0]
+		if c.want != c.want {
+			assert.True(t, got != got, "%v(%v) = %v", c.op, c.x, got)
+			continue
+		}
+		assert.Equal(t, math.Float32bits(c.want), math.Float32bits(got), "%v(%v): want %v, got %v", c.op, c.x, c.want, got)
+	}
+	assert.InDelta(t, -0.5218765, runUnary(t, ir.SSin, []float32{math.MaxFloat32})[0], 1e-7)
+	assert.InDelta(t, -0.487506, runUnary(t, ir.SSin, []float32{1e10})[0], 1e-6)
+	tail := math.Float32bits(runUnary(t, ir.SSigmoid, []float32{-100})[0])
+	assert.InDelta(t, 0x1b, float64(tail), 2, "sigmoid(-100) = %#x", tail)
+}
+
+// mulAdd rounds once: compared with exact arithmetic on operands whose sums
+// nearly cancel, fall half-way between two floats, or are subnormal.
+func TestMulAddRoundsOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	pick := func() float32 {
+		switch r.IntN(4) {
+		case 0:
+			return math.Float32frombits(specialF32[r.IntN(len(specialF32))])
+		case 1:
+			return float32(r.IntN(9)-4) * float32(math.Ldexp(1, r.IntN(60)-30))
+		case 2:
+			return float32(r.NormFloat64()) * float32(math.Ldexp(1, r.IntN(80)-100))
+		}
+		return math.Float32frombits(r.Uint32())
+	}
+	for range kernels(100000, 1000000) {
+		x, y, z := pick(), pick(), pick()
+		if r.IntN(2) == 0 {
+			z = -float32(x*y) * (1 + float32(r.IntN(3)-1)*0x1p-23)
+		}
+		want, got := naiveFMA(x, y, z), mulAdd(x, y, z)
+		if want != want && got != got {
+			continue
+		}
+		if math.Float32bits(want) != math.Float32bits(got) {
+			t.Fatalf("%x·%x + %x: want %x, got %x", x, y, z, want, got)
+		}
+	}
+	// 1 + 2⁻²⁴ + a trace: rounding twice would lose the trace.
+	x := float32(1 + 0x1p-23)
+	assert.Equal(t, naiveFMA(0x1p-24, x, 1), mulAdd(0x1p-24, x, 1))
+	assert.Equal(t, float32(1+0x1p-23), mulAdd(0x1p-24, x, 1))
+}
+
+func TestPow(t *testing.T) {
+	for _, c := range [][3]int64{
+		{2, 62, 1 << 62}, {2, 63, math.MinInt64}, {2, 64, 0}, {0, 0, 1}, {0, -1, 0}, {1, -5, 1}, {-1, -5, -1}, {-1, -4, 1}, {3, -1, 0}, {-3, 3, -27}, {3, math.MaxInt64, naivePow(3, math.MaxInt64)},
+	} {
+		assert.Equal(t, c[2], powI64(c[0], c[1]), "%d^%d", c[0], c[1])
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 100000 {
+		x, y := math.Float32frombits(r.Uint32()), float32(r.NormFloat64()*8)
+		assert.True(t, agrees(powF32(x, y), math.Pow(float64(x), float64(y)), 0.51), "%v^%v", x, y)
+	}
+}

@@ -1,0 +1,315 @@
+package interp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// borders are lengths around the ends of lanes, blocks and tiles.
+var borders = []int{0, 1, 2, 31, 32, 33, 255, 256, 1023, 1024, 1025, 2049, 4095, 4096, 4097, 8200}
+
+func TestMapBorders(t *testing.T) {
+	for _, n := range borders {
+		for _, dims := range [][]int{{n}, {n, 3}, {3, n}, {n, 1, 2}} {
+			r := rand.New(rand.NewPCG(uint64(n), 11))
+			m := randomKernel(r, codegen.Map, len(dims), dims)
+			t.Run(fmt.Sprint(dims), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
+		}
+	}
+}
+
+func TestRowsBorders(t *testing.T) {
+	for _, n := range borders {
+		for _, c := range []struct {
+			dims  []int
+			outer int
+		}{{[]int{n}, 0}, {[]int{n}, 1}, {[]int{3, n}, 1}, {[]int{n, 3}, 1}, {[]int{40, n / 4}, 1}, {[]int{2, n / 2, 3}, 1}} {
+			r := rand.New(rand.NewPCG(uint64(n), uint64(c.outer)))
+			m := randomKernel(r, codegen.Rows, c.outer, c.dims)
+			t.Run(fmt.Sprint(c.dims, c.outer), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
+		}
+	}
+}
+
+// sumOf builds a kernel that reduces one buffer over the inner axes.
+func sumOf(dims []int, outer int, op codegen.ReduceOp, dt ir.DType) *maker {
+	m := &maker{r: rand.New(rand.NewPCG(1, uint64(op)))}
+	m.k.Template, m.k.Outer, m.k.Inner = codegen.Rows, outer, len(dims)-outer
+	m.l.Dims = dims
+	args := codegen.AccessArgs{Strides: codegen.Contiguous(dims).Strides}
+	x := m.emit(codegen.Instr{Op: codegen.OpLoad, Type: dt.Compute(), Access: m.access(m.buffer(dt, codegen.In, max(1, ir.Shape(dims).NumElements())), args, false)})
+	m.tame()
+	t := dt.Compute()
+	if op == codegen.RArgMax || op == codegen.RArgMin {
+		t = ir.I64
+	}
+	m.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: op, Type: t, Level: codegen.Row, Args: []codegen.Value{x}})
+	m.used[1] = true
+	out := codegen.AccessArgs{Strides: make([]int, len(dims))}
+	copy(out.Strides, codegen.Contiguous(dims[:outer]).Strides)
+	m.k.Stores = []codegen.Store{{Access: m.access(m.buffer(t, codegen.Out, max(1, ir.Shape(dims[:outer]).NumElements())), out, false), Value: 1}}
+	return m
+}
+
+var numeric = []codegen.ReduceOp{codegen.RSum, codegen.RProd, codegen.RMax, codegen.RMin, codegen.RArgMax, codegen.RArgMin}
+
+// A whole tensor, long enough to be split over workers.
+func TestReduceSplit(t *testing.T) {
+	for _, n := range []int{splitRow, splitRow + 1, 3*splitRow + 777} {
+		for _, op := range numeric {
+			for _, dt := range []ir.DType{ir.F32, ir.I64, ir.BF16} {
+				m := sumOf([]int{n}, 0, op, dt)
+				check(t, &m.k, &m.l, m.mem)
+			}
+		}
+	}
+	m := sumOf([]int{2, splitRow / 2, 3}, 1, codegen.RSum, ir.F32)
+	check(t, &m.k, &m.l, m.mem)
+}
+
+// The sum of a row depends on its elements alone: the same bits whether the
+// rows lie along memory or across it, many or alone.
+func TestReduceAxisOrder(t *testing.T) {
+	for _, n := range []int{1, 31, 33, 1000, 1024, 1025, 5000} {
+		for _, op := range numeric {
+			const rows = 20
+			along := sumOf([]int{rows, n}, 1, op, ir.F32)
+			require.NoError(t, compile(t, &along.k).Run(&along.l, along.mem, codegen.Serial{}))
+			across := sumOf([]int{rows, n}, 1, op, ir.F32)
+			across.l.Access[0].Strides = []int{1, rows}
+			src, dst := view[float32](along.mem[0]), view[float32](across.mem[0])
+			for i := range rows {
+				for j := range n {
+					dst[j*rows+i] = src[i*n+j]
+				}
+			}
+			require.NoError(t, compile(t, &across.k).Run(&across.l, across.mem, workers(3)))
+			require.Equal(t, along.mem[1], across.mem[1], "%v of %d", op, n)
+		}
+	}
+}
+
+func TestReduceOfNothing(t *testing.T) {
+	for op, want := range map[codegen.ReduceOp]value{codegen.RSum: {}, codegen.RProd: {f: 1, i: 1}} {
+		for _, dt := range []ir.DType{ir.F32, ir.I64} {
+			m := sumOf([]int{3, 0}, 1, op, dt)
+			require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
+			for i := range 3 {
+				got := readElem(m.mem[1], dt, i)
+				if dt == ir.F32 {
+					assert.Equal(t, want.f, got.f)
+				} else {
+					assert.Equal(t, want.i, got.i)
+				}
+			}
+		}
+	}
+}
+
+// inPlace makes every output of m that can take the storage of an input of
+// the same layout do so, and returns what each buffer became.
+func inPlace(m *maker, mem [][]byte) [][]byte {
+	out := slices.Clone(mem)
+	taken := map[int]bool{}
+	for _, s := range m.k.Stores {
+		sb := m.k.Accesses[s.Access].Buffer
+		for _, in := range m.k.Body {
+			if in.Op != codegen.OpLoad {
+				continue
+			}
+			a, b := m.l.Access[s.Access], m.l.Access[in.Access]
+			lb := m.k.Accesses[in.Access].Buffer
+			if len(b.Index) == 0 && len(b.Window) == 0 && !taken[lb] && m.k.Buffers[sb].DType == m.k.Buffers[lb].DType &&
+				a.Offset == b.Offset && slices.Equal(a.Strides, b.Strides) && len(mem[sb]) == len(mem[lb]) {
+				out[sb], taken[lb] = out[lb], true
+				break
+			}
+		}
+	}
+	return out
+}
+
+func TestInPlace(t *testing.T) {
+	aliases := 0
+	for seed := range kernels(400, 3000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 21))
+		dims := randomDims(r, r.IntN(4), 6000)
+		template, outer := codegen.Map, len(dims)
+		if r.IntN(2) == 0 {
+			template, outer = codegen.Rows, r.IntN(len(dims)+1)
+		}
+		m := randomKernel(r, template, outer, dims)
+		// What is not written stays as it was: give each output the contents of
+		// the input whose storage it will take.
+		for b, shared := range inPlace(m, m.mem) {
+			copy(m.mem[b], shared)
+		}
+		want := cloneMem(m.mem)
+		if !naiveRun(&m.k, &m.l, want) {
+			continue
+		}
+		for _, par := range []codegen.Parallel{codegen.Serial{}, workers(3)} {
+			got := cloneMem(m.mem)
+			shared := inPlace(m, got)
+			for b := range got {
+				if len(got[b]) > 0 && &shared[b][0] != &got[b][0] {
+					aliases++
+				}
+			}
+			require.NoError(t, compile(t, &m.k).Run(&m.l, shared, par))
+			for b := range shared {
+				if m.k.Buffers[b].Mode == codegen.In {
+					shared[b] = want[b] // may have been overwritten
+				}
+			}
+			requireSame(t, &m.k, want, shared, fmt.Sprint("seed ", seed))
+		}
+	}
+	assert.Greater(t, aliases, 50, "too few kernels ran in place")
+}
+
+func allocKernels() map[string]*maker {
+	r := func() *rand.Rand { return rand.New(rand.NewPCG(5, 5)) }
+	return map[string]*maker{
+		"map":         randomKernel(r(), codegen.Map, 2, []int{70, 300}),
+		"rows":        sumOf([]int{50, 300}, 1, codegen.RSum, ir.F32),
+		"columns":     sumOf([]int{300}, 1, codegen.RMax, ir.F32),
+		"split":       sumOf([]int{2 * splitRow}, 0, codegen.RSum, ir.F32),
+		"contraction": plainContraction([]int{40, 50, 300}, ir.F32),
+		"vector":      plainContraction([]int{1, 50, 300}, ir.BF16),
+		"scan":        scanKernel(r(), []int{5, 1300}, ir.F32, false, true),
+		"scatter":     scatterKernel(r(), 50, 30, 7, ir.BF16, true, 0),
+		"gather":      gatherKernel(20, 30, 4, 1),
+		"attention":   attentionCase{1, 2, 40, 70, 8, 8, codegen.AttentionSpec{Causal: true}, 0, ir.F32}.build(r()),
+	}
+}
+
+func TestRunAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool drop what it holds")
+	}
+	for name, m := range allocKernels() {
+		t.Run(name, func(t *testing.T) {
+			x := compile(t, &m.k)
+			var err error
+			n := testing.AllocsPerRun(20, func() {
+				if e := x.Run(&m.l, m.mem, codegen.Serial{}); e != nil {
+					err = e
+				}
+			})
+			require.NoError(t, err)
+			assert.Zero(t, n)
+		})
+	}
+}
+
+func TestRunConcurrently(t *testing.T) {
+	for name, m := range allocKernels() {
+		x := compile(t, &m.k)
+		want := cloneMem(m.mem)
+		require.NoError(t, x.Run(&m.l, want, codegen.Serial{}))
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 3 {
+					got := cloneMem(m.mem)
+					if assert.NoError(t, x.Run(&m.l, got, workers(2))) {
+						requireSame(t, &m.k, want, got, name)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestBadLaunch(t *testing.T) {
+	m := plainContraction([]int{4, 5, 6}, ir.F32)
+	x := compile(t, &m.k)
+	cases := map[string]func(l *codegen.Launch, mem [][]byte) [][]byte{
+		"dims":    func(l *codegen.Launch, mem [][]byte) [][]byte { l.Dims = l.Dims[:2]; return mem },
+		"access":  func(l *codegen.Launch, mem [][]byte) [][]byte { l.Access = l.Access[:2]; return mem },
+		"buffers": func(l *codegen.Launch, mem [][]byte) [][]byte { return mem[:2] },
+		"short":   func(l *codegen.Launch, mem [][]byte) [][]byte { mem[0] = mem[0][:8]; return mem },
+		"offset":  func(l *codegen.Launch, mem [][]byte) [][]byte { l.Access[2].Offset = -1; return mem },
+	}
+	for name, spoil := range cases {
+		l := m.l.Clone()
+		err := x.Run(l, spoil(l, cloneMem(m.mem)), codegen.Serial{})
+		var ae *codegen.ArgsError
+		assert.ErrorAs(t, err, &ae, name)
+	}
+	require.NoError(t, x.Run(&m.l, m.mem, codegen.Serial{}), "an executable stays usable")
+}
+
+func TestBadKernel(t *testing.T) {
+	_, err := New().Compile(&codegen.Kernel{Name: "empty"})
+	var ve *codegen.VerifyError
+	require.ErrorAs(t, err, &ve)
+}
+
+type failing struct{}
+
+func (failing) Workers() int                     { return 1 }
+func (failing) For(int, int, codegen.Task) error { return errWorker }
+
+var errWorker = fmt.Errorf("worker lost")
+
+func TestWorkerErrorComesBack(t *testing.T) {
+	for name, m := range allocKernels() {
+		x := compile(t, &m.k)
+		assert.ErrorIs(t, x.Run(&m.l, m.mem, failing{}), errWorker, name)
+		assert.NoError(t, x.Run(&m.l, m.mem, codegen.Serial{}), name)
+	}
+}
+
+func TestListing(t *testing.T) {
+	m := sumOf([]int{3, 4}, 1, codegen.RSum, ir.BF16)
+	x := compile(t, &m.k)
+	assert.Same(t, &m.k, x.Kernel())
+	assert.Equal(t, `interp rows, 1 outer, 1 inner axes, 2 registers of 1024 elements
+  %0 r0 f32 = load access 0
+  %1 r1 f32 = reduce sum %0
+  store access 1 = %1
+  pass 0: rows, elements %0, fold %1
+  pass 1: rows, elements
+`, x.Listing())
+	assert.Equal(t, "interp", New().Name())
+}
+
+func TestRandomWords(t *testing.T) {
+	// Known answers of Random123 for Philox 4x32-10.
+	for _, c := range []struct {
+		counter [4]uint32
+		key     [2]uint32
+		want    [4]uint32
+	}{
+		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{[4]uint32{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, [2]uint32{0xffffffff, 0xffffffff}, [4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0}, [4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	} {
+		assert.Equal(t, c.want, philox4x32(c.counter, c.key))
+	}
+}
+
+func TestNormal(t *testing.T) {
+	for _, n := range []int{1, 3, 1024, 1030} {
+		m := &maker{r: rand.New(rand.NewPCG(1, 1))}
+		m.k.Outer = 2
+		m.l.Dims = []int{3, n}
+		p := m.param(ir.I64, 42)
+		m.param(ir.I64, 7<<32)
+		m.emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F32, Index: p})
+		m.finish()
+		check(t, &m.k, &m.l, m.mem)
+	}
+}
