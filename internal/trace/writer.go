@@ -1,0 +1,202 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"weak"
+
+	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/optimize"
+)
+
+// maxStreams is how many streams are told apart; later ones all count as
+// stream 0. Each scope on a stream of its own is one.
+const maxStreams = 1024
+
+// line is every line of a trace after the header: a segment with its id and
+// the stream it first ran on, or a count, or the end.
+type line struct {
+	ID      int             `json:"id,omitempty"` // from 1
+	Stream  int             `json:"stream,omitempty"`
+	Segment json.RawMessage `json:"segment,omitempty"`
+	Count   int64           `json:"count,omitempty"` // runs so far of the segment on the stream
+	End     bool            `json:"end,omitempty"`   // the trace was closed: the counts are all
+}
+
+// Writer writes a trace. Its methods may be called from several goroutines. It
+// never makes the program it watches fail: errors are kept until Close.
+type Writer struct {
+	mu     sync.Mutex
+	out    io.WriteCloser
+	err    error // the first one
+	broken bool  // a line may be half written: write no more
+	closed bool
+
+	// Plans are known by identity, so that a known one costs a look-up, and by
+	// content, so that one that was forgotten and made again is not new. Keys
+	// are weak: a trace must not keep plans in memory.
+	plans   map[weak.Pointer[optimize.Plan]]int
+	sweep   int // clean up when there are so many plans
+	ids     map[[sha256.Size]byte]int
+	streams map[weak.Pointer[fusion.Stream]]int
+	counts  map[run]int64
+	order   []run // the keys of counts, as first seen
+}
+
+// run is a segment on a stream.
+type run struct{ id, stream int }
+
+// Open creates the file, or empties it, with mode 0600, and writes the header.
+func Open(path string, h Header) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	// A file that was there keeps its mode otherwise.
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("trace: %w", err), f.Close())
+	}
+	w, err := newWriter(f, h)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return w, nil
+}
+
+func newWriter(out io.WriteCloser, h Header) (*Writer, error) {
+	w := &Writer{
+		out: out, sweep: 1024,
+		plans: map[weak.Pointer[optimize.Plan]]int{}, ids: map[[sha256.Size]byte]int{},
+		streams: map[weak.Pointer[fusion.Stream]]int{}, counts: map[run]int64{},
+	}
+	w.write(h.complete())
+	return w, w.err
+}
+
+// Observe records a run; it is a fusion.Observer. A plan that is new is
+// written out, with the segment it was made for. A later run under it, also at
+// other lengths, is only counted; counts are written at powers of two, so that
+// a program that ends without Close leaves them right to a factor of two.
+func (w *Writer) Observe(r *fusion.Run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	// A defect in here must not end the program that is watched.
+	defer func() {
+		if p := recover(); p != nil {
+			w.fail(fmt.Errorf("trace: panic: %v", p))
+		}
+	}()
+	if w.broken || w.closed {
+		return
+	}
+	stream := w.stream(r.Stream)
+	key := weak.Make(r.Plan)
+	id, ok := w.plans[key]
+	if !ok {
+		id = w.segment(r, stream)
+		w.forget()
+		w.plans[key] = id
+	}
+	if id == 0 {
+		return // it could not be written
+	}
+	at := run{id, stream}
+	n := w.counts[at] + 1
+	w.counts[at] = n
+	if n == 1 {
+		w.order = append(w.order, at)
+	} else if n&(n-1) == 0 {
+		w.write(line{ID: id, Stream: stream, Count: n})
+	}
+}
+
+// stream numbers the streams from 1, 0 standing for the rest.
+func (w *Writer) stream(s *fusion.Stream) int {
+	key := weak.Make(s)
+	n, ok := w.streams[key]
+	if !ok && len(w.streams) < maxStreams {
+		n = len(w.streams) + 1
+		w.streams[key] = n
+	}
+	return n
+}
+
+// segment writes the segment of a run unless one like it is known, and returns
+// its id, 0 if it cannot be encoded.
+func (w *Writer) segment(r *fusion.Run, stream int) int {
+	s := Describe(programOf(r.Segment, r.Names), r.Segment, r.Plan)
+	s.Forced = positions(r.Forced)
+	body, err := json.Marshal(s)
+	if err != nil {
+		w.fail(fmt.Errorf("trace: a segment of %d operations: %w", len(r.Segment.Ops), err))
+		return 0
+	}
+	sum := sha256.Sum256(body)
+	id, ok := w.ids[sum]
+	if !ok {
+		id = len(w.ids) + 1
+		w.ids[sum] = id
+		w.write(line{ID: id, Stream: stream, Segment: body})
+	}
+	return id
+}
+
+// forget drops the plans that are gone once there are many.
+func (w *Writer) forget() {
+	if len(w.plans) < w.sweep {
+		return
+	}
+	for p := range w.plans {
+		if p.Value() == nil {
+			delete(w.plans, p)
+		}
+	}
+	w.sweep = max(w.sweep, 2*len(w.plans))
+}
+
+// write writes one line with one call, so that only the last line of a file
+// can be cut short.
+func (w *Writer) write(v any) {
+	if w.broken {
+		return
+	}
+	b, err := json.Marshal(v)
+	if err == nil {
+		_, err = w.out.Write(append(b, '\n'))
+		w.broken = err != nil
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("trace: %w", err))
+	}
+}
+
+func (w *Writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// Close writes the counts and the end, closes the file and returns the first
+// error since Open. It may be called again and then returns nil. Runs observed
+// afterwards are left out.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	for _, at := range w.order {
+		w.write(line{ID: at.id, Stream: at.stream, Count: w.counts[at]})
+	}
+	w.write(line{End: true})
+	if err := w.out.Close(); err != nil {
+		w.fail(fmt.Errorf("trace: %w", err))
+	}
+	return w.err
+}
