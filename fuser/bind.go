@@ -59,10 +59,10 @@ func (c *Call) Length(d Dim, dims []int) int {
 }
 
 // ViewLayout returns the layout of tensor t, stored as given, taken through
-// the views of an alias. A reshape that strides cannot express is a
-// *ReshapeError.
-func ViewLayout(t ir.TensorID, layout codegen.Layout, views []View, dims []int, ops []ir.Operation) (codegen.Layout, error) {
-	b := &binder{dims: dims, ops: ops}
+// views: of an alias, or of a call's access with the call's derived lengths. A
+// reshape that strides cannot express is a *ReshapeError.
+func ViewLayout(t ir.TensorID, layout codegen.Layout, views []View, dims []int, ops []ir.Operation, derived ...Derived) (codegen.Layout, error) {
+	b := &binder{dims: dims, ops: ops, derived: derived}
 	b.start(t, layout)
 	if err := b.take(views); err != nil {
 		return codegen.Layout{}, err
@@ -95,6 +95,9 @@ func resize[T any](s []T, n int) []T {
 func (b *binder) length(d Dim) int {
 	if d >= 0 {
 		return b.dims[d]
+	}
+	if int(-1-d) >= len(b.derived) {
+		return 0
 	}
 	r := b.derived[-1-d]
 	n := r.Factor * b.length(r.Num)

@@ -48,8 +48,7 @@ type block struct {
 	axes   []int // rows: the frame's inner axes, in the recorded order; nil: not yet known
 	pinned bool  // an operation of the block needs its axes to be the frame's own
 
-	reads []read        // of external tensors, in the frame
-	seen  []ir.TensorID // operands of the members
+	reads []read // of external tensors, in the frame
 
 	unfused   int64 // bytes the operations move one by one
 	launches  int   // they take
@@ -84,7 +83,6 @@ func (b *block) Clone() Fuser {
 	c := *b
 	c.members = slices.Clone(b.members)
 	c.reads = slices.Clone(b.reads)
-	c.seen = slices.Clone(b.seen)
 	return &c
 }
 
@@ -149,8 +147,6 @@ func (b *block) Fuse(pos int) Verdict {
 		return refuse(RuleClosed, "operation %d comes before the last one taken, %d", pos, b.members[len(b.members)-1].op)
 	case b.full():
 		return refuse(RuleMaxOps, "%d operations", len(b.members))
-	case !b.connected(pos) && !b.options.disabled(RuleDisconnected):
-		return refuse(RuleDisconnected, "%v", b.g.Ops[pos].Kind)
 	}
 	// Slices only grow, or are replaced, so a refusal is undone by going back.
 	before := *b
@@ -168,30 +164,6 @@ func (b *block) Fuse(pos int) Verdict {
 		*b = before
 	}
 	return v
-}
-
-// connected reports whether an operation reads a tensor the block makes or
-// reads, or makes one that another operation reads together with such a tensor.
-func (b *block) connected(pos int) bool {
-	return len(b.members) == 0 || b.touches(pos) || b.meets(b.g.output(pos))
-}
-
-func (b *block) touches(pos int) bool {
-	return slices.ContainsFunc(b.g.Ops[pos].Inputs, func(in ir.TensorRef) bool {
-		_, ok := b.maker(in.ID)
-		return ok || slices.Contains(b.seen, in.ID)
-	})
-}
-
-// meets reports whether an operation that reads a tensor, maybe through views,
-// also touches the block.
-func (b *block) meets(t ir.TensorID) bool {
-	return slices.ContainsFunc(b.g.Tensors[t].Consumers, func(c int) bool {
-		if _, view := b.g.viewStep(c); view {
-			return b.meets(b.g.output(c))
-		}
-		return b.touches(c)
-	})
 }
 
 // take dispatches on what the operation is.
@@ -272,11 +244,6 @@ func (b *block) external(f func(t ir.TensorID)) {
 // count adds an operation to what the block's operations cost one by one.
 func (b *block) count(pos int) {
 	op := &b.g.Ops[pos]
-	for _, in := range op.Inputs {
-		if !slices.Contains(b.seen, in.ID) {
-			b.seen = append(b.seen, in.ID)
-		}
-	}
 	if s, view := b.g.viewStep(pos); view {
 		if in := op.Inputs[0].ID; !b.g.strided(in, identity(s.dst).prepend(s)) {
 			b.launches++ // alone, it is a copy
@@ -303,7 +270,7 @@ func (b *block) count(pos int) {
 // when it has what its species is built around and every output that must be
 // stored can be.
 func (b *block) Properties() Properties {
-	if b.launches == 0 || b.needsAnchor && b.core < 0 && b.axes == nil {
+	if !b.built() {
 		return Properties{}
 	}
 	ready := true
@@ -314,6 +281,11 @@ func (b *block) Properties() Properties {
 	})
 	b.external(func(t ir.TensorID) { fused += b.g.bytes(t) })
 	return Properties{Score: b.saved(b.unfused-fused, b.launches-1) - b.recompute, Ready: ready}
+}
+
+// built reports whether the block has what its species is built around.
+func (b *block) built() bool {
+	return b.launches > 0 && (!b.needsAnchor || b.core >= 0 || b.axes != nil)
 }
 
 // saved returns what bytes not moved and launches not made are worth.
@@ -334,15 +306,14 @@ func (b *block) Finish() (*Optimization, error) {
 		w.ops = append(w.ops, m.op)
 		members[m.op] = true
 	}
-	properties := b.Properties()
-	if !properties.Ready {
-		return nil, &Refusal{RuleStoredBehindView, fmt.Sprintf("the %s block of operations %v is not ready", b.name, w.ops)}
+	if !b.built() {
+		return nil, &Refusal{RuleKind, fmt.Sprintf("operations %v make no %s block", w.ops, b.name)}
 	}
 	l := newLowering(b.g, members)
 	tail := b.space(l)
 	homes := make(map[ir.TensorID]path, len(b.members))
 	for _, m := range b.members {
-		if m.home != nil {
+		if m.home != nil && !m.repeated {
 			homes[b.g.output(m.op)] = m.home.then(tail)
 		}
 	}
@@ -350,7 +321,7 @@ func (b *block) Finish() (*Optimization, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Score = properties.Score
+	o.Score = b.Properties().Score
 	return o, nil
 }
 

@@ -1,6 +1,7 @@
 package fuser
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
@@ -36,6 +37,9 @@ func (b *builder) build(l *lowering, anchor int, homes map[ir.TensorID]path) (*O
 			}
 			o.Stored = append(o.Stored, t)
 		case written[t]:
+			if homes[t] == nil {
+				return nil, &Refusal{RuleStoredBehindView, fmt.Sprintf("tensor %d, %v", t, b.g.Ops[pos].Kind)}
+			}
 			if err := b.write(l, t, homes[t]); err != nil {
 				return nil, err
 			}
@@ -58,13 +62,14 @@ func (b *builder) build(l *lowering, anchor int, homes map[ir.TensorID]path) (*O
 }
 
 // writes decides which outputs the kernel writes: those that must be stored,
-// but for views of a tensor that is in memory anyway, and the values below
-// such a view that has no place of its own in the space.
+// but for views of a tensor that is in memory anyway, and what such a view
+// without a place of its own in the space is a view of.
 func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorID]bool {
 	out := map[ir.TensorID]bool{}
+	below := map[ir.TensorID]bool{} // a view of it is in memory
 	for _, pos := range slices.Backward(b.ops) {
 		t := b.g.output(pos)
-		if !b.stored(t) && !out[t] || ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect {
+		if !b.stored(t) && !below[t] || ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect {
 			continue
 		}
 		s, view := b.g.viewStep(pos)
@@ -72,17 +77,13 @@ func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorI
 			out[t] = true
 			continue
 		}
-		below := b.g.Ops[pos].Inputs[0].ID
-		p := identity(s.dst).prepend(s)
+		in := b.g.Ops[pos].Inputs[0].ID
 		_, home := homes[t]
-		producer := b.g.Tensors[below].Producer
-		inside := producer >= 0 && l.block[producer]
-		if home && !(inside && b.stored(below) && b.g.strided(below, p)) {
+		alias := l.block[b.g.Tensors[in].Producer] && b.stored(in) && b.g.strided(in, identity(s.dst).prepend(s))
+		if home && !alias {
 			out[t] = true
-		} else if inside {
-			if _, isView := b.g.viewStep(producer); !isView {
-				out[below] = true
-			}
+		} else {
+			below[in] = true
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,12 +52,25 @@ func (p *program) fuse(name string, disabled ...Rule) *Optimization {
 	require.NoError(p.t, err)
 	require.Len(p.t, o.Calls, 1)
 
-	alone, fused := p.alone(), newMachine(p)
-	require.NoError(p.t, fused.run(o), "%v", o.Calls[0].Kernel)
-	require.Equal(p.t, 1, fused.launches)
+	alone := p.alone()
+	for _, take := range []bool{false, true} {
+		fused := newMachine(p)
+		fused.take = take
+		require.NoError(p.t, fused.run(o), "%v", o.Calls[0].Kernel)
+		require.Equal(p.t, 1, fused.launches)
+		for _, t := range o.Stored {
+			sameBits(p.t, alone.read(t), fused.read(t), "%s: tensor %d, inputs taken: %v\n%v", name, t, take, o.Calls[0].Kernel)
+		}
+		for _, a := range o.Aliases {
+			if !take {
+				sameBits(p.t, alone.read(a.Tensor), fused.read(a.Tensor), "%s: view %d", name, a.Tensor)
+			}
+		}
+	}
 	for i := range p.g.Tensors {
 		if info := p.g.Tensors[i]; info.Producer >= 0 && info.Stored {
-			sameBits(p.t, alone.read(ir.TensorID(i)), fused.read(ir.TensorID(i)), "%s: tensor %d of\n%v", name, i, o.Calls[0].Kernel)
+			require.True(p.t, slices.Contains(o.Stored, ir.TensorID(i)) ||
+				slices.ContainsFunc(o.Aliases, func(a Alias) bool { return a.Tensor == ir.TensorID(i) }), "tensor %d is missing", i)
 		}
 	}
 	return o

@@ -16,10 +16,7 @@ func (g *Graph) root(t ir.TensorID) ir.TensorID {
 			return t
 		}
 		op := &g.Ops[pos]
-		switch class := ir.Lookup(op.Kind).Class; {
-		case class == ir.ClassView:
-		case class == ir.ClassEffect && g.overwrites(pos):
-		default:
+		if ir.Lookup(op.Kind).Class != ir.ClassView && !g.overwrites(pos) {
 			return t
 		}
 		t = op.Inputs[0].ID

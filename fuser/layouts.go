@@ -1,6 +1,8 @@
 package fuser
 
 import (
+	"slices"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -17,19 +19,17 @@ func (g *Graph) layouts(t ir.TensorID) []codegen.Layout {
 		}
 		return []codegen.Layout{info.Layout}
 	}
-	out := []codegen.Layout{codegen.Contiguous(info.Shape)}
-	op := &g.Ops[info.Producer]
-	switch {
-	case ir.Lookup(op.Kind).Class == ir.ClassEffect:
-		out = append(out, g.layouts(op.Inputs[0].ID)...)
-	case ir.Lookup(op.Kind).Class == ir.ClassView:
-		s, ok := g.viewStep(info.Producer)
-		if !ok {
-			break
+	if g.overwrites(info.Producer) {
+		for producer := info.Producer; producer >= 0 && g.overwrites(producer); producer = g.Tensors[t].Producer {
+			t = g.Ops[producer].Inputs[0].ID
 		}
-		views := identity(s.dst).prepend(s).views()
-		for _, l := range g.layouts(op.Inputs[0].ID) {
-			if v, err := g.viewed(t, l, identity(s.dst).prepend(s), views); err == nil {
+		return g.layouts(t)
+	}
+	out := []codegen.Layout{codegen.Contiguous(info.Shape)}
+	if s, ok := g.viewStep(info.Producer); ok {
+		views := identity(s.dst).prepend(s).mapping()
+		for _, l := range g.layouts(g.Ops[info.Producer].Inputs[0].ID) {
+			if v, err := ViewLayout(t, l, views, g.Dims, g.Ops); err == nil {
 				out = append(out, v)
 			}
 		}
@@ -37,39 +37,24 @@ func (g *Graph) layouts(t ir.TensorID) []codegen.Layout {
 	return out
 }
 
-// viewed takes a layout through a path to a tensor's own shape.
-func (g *Graph) viewed(t ir.TensorID, l codegen.Layout, p path, views []View) (codegen.Layout, error) {
-	v, err := ViewLayout(t, l, views, g.Dims, g.Ops)
-	if err != nil {
-		return codegen.Layout{}, err
-	}
-	out := codegen.Layout{Shape: make(ir.Shape, len(p.axes())), Strides: make([]int, len(p.axes())), Offset: v.Offset}
-	for i, d := range p[len(p)-1].dst {
-		out.Shape[i] = g.Dims[d]
-		if a := p.axes()[i]; a >= 0 {
-			out.Strides[i] = v.Strides[a]
-		}
-	}
-	return out, nil
-}
-
 // strided reports whether strides can express the views of a path from tensor
 // t, whichever way t may be stored. Derived lengths do not occur in it.
 func (g *Graph) strided(t ir.TensorID, p path) bool {
-	reshapes := false
-	for _, s := range p {
-		reshapes = reshapes || s.kind == stepReshape
-	}
-	if !reshapes {
+	return !p.reshapes() || !slices.ContainsFunc(g.layouts(t), func(l codegen.Layout) bool { return !g.stridedFrom(l, p) })
+}
+
+// stridedFrom is strided for one layout.
+func (g *Graph) stridedFrom(l codegen.Layout, p path) bool {
+	if !p.reshapes() {
 		return true
 	}
-	views := p.views()
-	for _, l := range g.layouts(t) {
-		if _, err := ViewLayout(t, l, views, g.Dims, g.Ops); err != nil {
-			return false
-		}
-	}
-	return true
+	_, err := ViewLayout(0, l, p.views(), g.Dims, g.Ops)
+	return err == nil
+}
+
+// reshapes reports whether a path regroups axes.
+func (p path) reshapes() bool {
+	return slices.ContainsFunc(p, func(s step) bool { return s.kind == stepReshape })
 }
 
 // mapping returns the views a path stands for as a whole, its last map

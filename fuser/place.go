@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -21,10 +22,18 @@ func (b *block) takeView(pos int) Verdict {
 		if !b.g.strided(base, steps.then(identity(s.dst).prepend(s))) {
 			return refuse(RuleReshapeStrided, "%v of tensor %d", b.g.Ops[pos].Kind, base)
 		}
+		for i := range b.members {
+			if e := &b.members[i]; b.isEffect(e.op) && !b.keeps(pos, e.op) {
+				return refuse(RuleAliasesInPlace, "%v of tensor %d, which is overwritten", b.g.Ops[pos].Kind, base)
+			}
+		}
 		return accepted
 	}
 	if back, ok := s.inverse(); ok {
-		b.now.home = m.home.prepend(back)
+		// A dense output must be storable there, too.
+		if home := m.home.prepend(back); b.g.stridedFrom(codegen.Contiguous(b.g.Tensors[b.g.output(pos)].Shape), home) {
+			b.now.home = home
+		}
 		b.now.repeated, b.now.dependent = m.repeated, m.dependent
 	}
 	return accepted
@@ -32,6 +41,13 @@ func (b *block) takeView(pos int) Verdict {
 
 func (b *block) isEffect(pos int) bool {
 	return ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect
+}
+
+// keeps reports whether a view that something outside the block reads lies in
+// other memory than an effect of the block overwrites.
+func (b *block) keeps(view, effect int) bool {
+	t := b.g.output(view)
+	return !b.g.overwrites(effect) || !b.needed(t) || !b.g.mayAlias(t, b.g.Ops[effect].Inputs[0].ID)
 }
 
 // below resolves the block's views under a tensor to the first tensor that is
@@ -84,7 +100,7 @@ func (b *block) takePoint(pos int) Verdict {
 }
 
 // candidates returns the homes an output could have: that of an operand of its
-// shape, the frame itself, and the rows.
+// shape, the frame itself, the rows, and that of any value of its shape.
 func (b *block) candidates(pos int) []path {
 	shape := b.g.shape(b.g.output(pos))
 	var out []path
@@ -103,6 +119,11 @@ func (b *block) candidates(pos int) []path {
 	}
 	if b.axes != nil && slices.Equal(shape, b.rowShape()) {
 		add(b.rowHome())
+	}
+	for i := range b.members {
+		if m := &b.members[i]; m.home != nil && !b.isEffect(m.op) && slices.Equal(b.g.shape(b.g.output(m.op)), shape) {
+			add(m.home)
+		}
 	}
 	return out
 }
@@ -332,7 +353,19 @@ func (b *block) takeEffect(pos int) Verdict {
 	default:
 		return refuse(RuleShape, "%v of shape %v", op.Kind, b.g.Tensors[value].Shape)
 	}
+	place := home
+	if op.Kind == ir.SetSlice {
+		place = home.prepend(step{kind: stepSlice, src: b.g.shape(b.g.output(pos)), dst: b.g.shape(value), op: pos})
+	}
+	if !b.g.strided(op.Inputs[0].ID, place) {
+		return refuse(RuleReshapeStrided, "%v of tensor %d", op.Kind, value)
+	}
 	b.now.home = home
+	for _, m := range b.members {
+		if _, view := b.g.viewStep(m.op); view && m.home == nil && !b.keeps(m.op, pos) {
+			return refuse(RuleAliasesInPlace, "%v is a view of tensor %d, which is overwritten", b.g.Ops[m.op].Kind, op.Inputs[0].ID)
+		}
+	}
 	for _, r := range b.reads {
 		if !b.readsInPlace(&b.now, r) {
 			return refuse(RuleAliasesInPlace, "tensor %d is read, tensor %d overwritten", r.tensor, op.Inputs[0].ID)

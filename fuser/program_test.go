@@ -137,21 +137,6 @@ func (p *program) strideInput(ref ir.TensorRef, strides ...int) {
 	p.g.Tensors[ref.ID].Layout = l
 }
 
-// expected evaluates the program on the oracle.
-func (p *program) expected() map[ir.TensorID]oracle.Tensor {
-	p.t.Helper()
-	var in, vars []oracle.Tensor
-	for _, r := range p.p.Inputs {
-		in = append(in, p.values[r.ID])
-	}
-	for _, r := range p.p.Vars {
-		vars = append(vars, p.values[r.ID])
-	}
-	r, err := oracle.Eval(&p.p, in, vars)
-	require.NoError(p.t, err)
-	return r.Values
-}
-
 // stored is a tensor in memory.
 type stored struct {
 	layout codegen.Layout
@@ -163,6 +148,7 @@ type machine struct {
 	p        *program
 	tensors  map[ir.TensorID]stored
 	launches int
+	take     bool // write outputs to the storage of inputs where that is allowed
 }
 
 func newMachine(p *program) *machine {
@@ -241,6 +227,11 @@ func (m *machine) run(o *Optimization) error {
 		n := g.Tensors[t].Shape.NumElements() * g.Tensors[t].DType.Size()
 		m.tensors[t] = stored{codegen.Contiguous(g.Tensors[t].Shape), poisoned(n)}
 	}
+	for _, pair := range o.InPlace {
+		if in := m.tensors[pair.In]; m.take && in.layout.IsContiguous() && in.layout.Offset == 0 && m.owners(in) == 1 {
+			m.tensors[pair.Out] = in
+		}
+	}
 	for i := range o.Calls {
 		if err := m.call(&o.Calls[i]); err != nil {
 			return err
@@ -255,6 +246,17 @@ func (m *machine) run(o *Optimization) error {
 		m.tensors[a.Tensor] = stored{l, of.mem}
 	}
 	return nil
+}
+
+// owners returns how many tensors lie in the memory of one.
+func (m *machine) owners(of stored) int {
+	n := 0
+	for _, s := range m.tensors {
+		if len(s.mem) > 0 && len(of.mem) > 0 && &s.mem[0] == &of.mem[0] {
+			n++
+		}
+	}
+	return n
 }
 
 func (m *machine) call(c *Call) error {

@@ -5,7 +5,6 @@ package fuser
 // (Options.Disabled), so that a test can force a fusion.
 const (
 	RuleKind             Rule = "kind"
-	RuleDType            Rule = "dtype"
 	RuleShape            Rule = "shape"
 	RuleAxes             Rule = "axes"
 	RuleLevel            Rule = "level"
@@ -23,10 +22,9 @@ const (
 	RuleMaxBuffers       Rule = "max-buffers"
 	RuleClosed           Rule = "closed"
 
-	RuleRecompute    Rule = "recompute"
-	RuleRowOnChip    Rule = "row-on-chip"
-	RuleMaxOps       Rule = "max-ops"
-	RuleDisconnected Rule = "disconnected"
+	RuleRecompute Rule = "recompute"
+	RuleRowOnChip Rule = "row-on-chip"
+	RuleMaxOps    Rule = "max-ops"
 )
 
 // RuleInfo explains a rule.
@@ -39,7 +37,6 @@ type RuleInfo struct {
 // Rules is every rule a fuser refuses by.
 var Rules = []RuleInfo{
 	{RuleKind, false, "the fuser has no place for this kind of operation"},
-	{RuleDType, false, "the fuser cannot compute with this dtype"},
 	{RuleShape, false, "the output's shape does not fit the iteration space of the block"},
 	{RuleAxes, false, "a reduction over other axes than the block's"},
 	{RuleLevel, false, "a value of one row is used in a way that needs the elements of another row"},
@@ -59,7 +56,6 @@ var Rules = []RuleInfo{
 	{RuleRecompute, true, "a value would be computed again for another place than its own"},
 	{RuleRowOnChip, true, "a row of the operands is larger than what stays on chip between two passes"},
 	{RuleMaxOps, true, "the block is as long as the device's profile allows"},
-	{RuleDisconnected, true, "the operation shares no tensor with the block"},
 }
 
 // Refusal is the error form of a refusing verdict.
