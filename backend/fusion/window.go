@@ -242,9 +242,9 @@ func (w *Window) Recording(outs []*Value) (*Recording, error) {
 	}
 	r := &Recording{s: s, graph: graph, pool: w.pool, Frozen: w.now.frozen()}
 	for m := range w.retained {
-		m.hold()
-		r.retained = append(r.retained, m)
+		r.retained = append(r.retained, m) // with the window's holds
 	}
+	clear(w.retained)
 	for _, v := range w.vars {
 		r.add(v, w.written[v])
 		w.settleVar(v)
@@ -279,7 +279,7 @@ func (w *Window) settleVar(v *Var) {
 func (rt *Runtime) newVersion(v *Var, m *Storage) *Value {
 	nv := rt.newValue()
 	nv.shape, nv.dtype = v.shape, v.dtype
-	nv.version = &version{v: v}
+	nv.version = newVersion(v)
 	nv.store(m, codegen.Contiguous(v.shape))
 	return nv
 }
@@ -345,6 +345,9 @@ func (s *Stream) forget() {
 // close takes the window off the stream.
 func (w *Window) close() {
 	for _, m := range w.snapshots {
+		m.letGo()
+	}
+	for m := range w.retained {
 		m.letGo()
 	}
 	w.s.rt.SetRandomState(w.seed, w.pos)
@@ -420,12 +423,16 @@ func (w *Window) overwrite(v *Var, cur *Value) error {
 	return nil
 }
 
-// retain notes memory the recorded work uses.
+// retain holds memory the recorded work uses and the window's pool does not
+// have: tensors from outside. What lies in the pool stays there, and is held
+// no more than in a warm-up, so that the recording takes the same decisions.
+// The memory of Vars is fixed.
 func (w *Window) retain(m *Storage) {
-	if w.recording && m != nil {
-		if _, ok := w.retained[m]; !ok {
-			m.hold() // temporaries end before the window does
-			w.retained[m] = struct{}{}
-		}
+	if !w.recording || m == nil || m.fixed || m.buf.Pool == w.pool {
+		return
+	}
+	if _, ok := w.retained[m]; !ok {
+		m.hold()
+		w.retained[m] = struct{}{}
 	}
 }

@@ -1,0 +1,177 @@
+package graphapi_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/graphapi"
+	"github.com/sinter-ml/sinter/internal/progen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// program is a random program ready to run: its Vars and constants are made
+// once, its operations recorded at each run.
+type program struct {
+	p     *ir.Program
+	vars  map[ir.TensorID]*sinter.Var // by initial version
+	fixed map[ir.TensorID]*sinter.Tensor
+}
+
+func load(dev *sinter.Device, p *ir.Program, d progen.Data) *program {
+	r := &program{p: p, vars: map[ir.TensorID]*sinter.Var{}, fixed: map[ir.TensorID]*sinter.Tensor{}}
+	for i, v := range p.Vars {
+		r.vars[v.ID] = sinter.NewVar(sinter.FromBytes(dev, v.DType, d.Vars[i], v.Shape...))
+	}
+	for _, c := range p.Constants {
+		r.fixed[c.ID] = sinter.FromBytes(dev, c.DType, c.Data, c.Shape...)
+	}
+	return r
+}
+
+func inputs(dev *sinter.Device, p *ir.Program, d progen.Data) []*sinter.Tensor {
+	out := make([]*sinter.Tensor, len(p.Inputs))
+	for i, in := range p.Inputs {
+		out[i] = sinter.FromBytes(dev, in.DType, d.Inputs[i], in.Shape...)
+	}
+	return out
+}
+
+// record records the program once.
+func (r *program) record(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+	vals := map[ir.TensorID]*sinter.Tensor{}
+	state := map[ir.TensorID]*sinter.Var{}
+	for id, t := range r.fixed {
+		vals[id] = t
+	}
+	for i, x := range r.p.Inputs {
+		vals[x.ID] = in[i]
+	}
+	for id, v := range r.vars {
+		state[id] = v
+		vals[id] = v.Value().On(s)
+	}
+	for i := range r.p.Ops {
+		op := &r.p.Ops[i]
+		rec := ir.Operation{Kind: op.Kind, Attrs: op.Attrs, Scalars: op.Scalars, Ranges: op.Ranges}
+		refs := op.Inputs
+		effect := ir.Lookup(op.Kind).Class == ir.ClassEffect
+		if effect {
+			refs = refs[1:]
+		}
+		args := make([]*fusion.Value, len(refs))
+		for k, ref := range refs {
+			args[k] = sinter.ValueOf(vals[ref.ID])
+		}
+		out := op.Outputs[0].ID
+		if effect {
+			v := state[op.Inputs[0].ID]
+			s.Runtime().Effect(sinter.VarOf(v), rec, args...)
+			state[out] = v
+			vals[out] = v.Value().On(s)
+			continue
+		}
+		vals[out] = sinter.Wrap(s.Runtime().Record(rec, args...)).On(s)
+	}
+	outs := make([]*sinter.Tensor, len(r.p.Outputs))
+	for i, id := range r.p.Outputs {
+		outs[i] = vals[id]
+	}
+	return outs, nil
+}
+
+func (r *program) state(t *testing.T) [][]byte {
+	var out [][]byte
+	for _, v := range r.p.Vars {
+		h := r.vars[v.ID].Value()
+		b, err := sinter.ReadBytes(context.Background(), h)
+		require.NoError(t, err)
+		h.Release()
+		out = append(out, b)
+	}
+	return out
+}
+
+func readAll(t *testing.T, ts []*sinter.Tensor) [][]byte {
+	var out [][]byte
+	for _, x := range ts {
+		b, err := sinter.ReadBytes(context.Background(), x)
+		require.NoError(t, err)
+		out = append(out, b)
+	}
+	return out
+}
+
+// TestRandomReplayedEqualsRecorded captures random programs with effects and
+// compares replays on fresh inputs, outputs and Vars, with recording the same
+// operations anew without fusion.
+func TestRandomReplayedEqualsRecorded(t *testing.T) {
+	n := uint64(300)
+	if testing.Short() {
+		n = 60
+	}
+	hardware := 0
+	for seed := range n {
+		p := progen.Generate(seed, progen.Options{})
+		d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: 0.05})
+		plain := open(t, sinter.WithFusion(false))
+		want := load(plain, p, d)
+		dev := open(t)
+		got := load(dev, p, d)
+		g, err := graphapi.Capture(context.Background(), dev.Stream(), got.record, inputs(dev, p, d))
+		require.NoError(t, err, "seed %d\n%s", seed, p)
+		if g.IsHardware() {
+			hardware++
+		} else {
+			require.ErrorContains(t, g.FallbackReason(), "random", "seed %d\n%s", seed, p)
+			continue
+		}
+		require.Equal(t, want.state(t), got.state(t), "capturing is not seen: seed %d\n%s", seed, p)
+		for round := range uint64(3) {
+			d, _ := progen.RandomData(p, seed+1000*round, progen.DataOptions{Special: 0.05})
+			require.NoError(t, g.Replay(inputs(dev, p, d)...), "seed %d\n%s", seed, p)
+			outs, err := want.record(plain.Stream(), inputs(plain, p, d))
+			require.NoError(t, err)
+			expected := readAll(t, outs)
+			for i := range outs {
+				b, err := sinter.ReadBytes(context.Background(), g.Out(i))
+				require.NoError(t, err, "seed %d\n%s", seed, p)
+				require.True(t, sameBits(outs[i].DType(), expected[i], b), "seed %d round %d output %d\n%s", seed, round, p.Outputs[i], p)
+			}
+			require.Equal(t, want.state(t), got.state(t), "seed %d round %d\n%s", seed, round, p)
+		}
+		require.NoError(t, g.Close())
+		require.NoError(t, dev.Close())
+		require.NoError(t, plain.Close())
+	}
+	require.Greater(t, hardware, int(n)/2)
+}
+
+// sameBits compares tensors, all NaNs counting as one value.
+func sameBits(d sinter.DType, a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	size := d.Size()
+	for i := 0; i < len(a); i += size {
+		if string(a[i:i+size]) != string(b[i:i+size]) && !(isNaN(d, a[i:i+size]) && isNaN(d, b[i:i+size])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNaN(d sinter.DType, b []byte) bool {
+	switch d {
+	case sinter.F32:
+		u := uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+		return u&0x7fffffff > 0x7f800000
+	case sinter.BF16:
+		u := uint16(b[0]) | uint16(b[1])<<8
+		return u&0x7fff > 0x7f80
+	}
+	return false
+}
