@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -53,4 +54,47 @@ func BenchmarkMatMul(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRows measures a softmax over the last axis and the sum of columns.
+func BenchmarkRows(b *testing.B) {
+	bench := func(name string, m *maker) {
+		b.Run(name, func(b *testing.B) {
+			x := compile(b, &m.k)
+			b.SetBytes(int64(len(m.mem[0])))
+			for range b.N {
+				if err := x.Run(&m.l, m.mem, codegen.Serial{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	for _, n := range []int{10, 32, 128, 1024, 8192} {
+		bench(fmt.Sprint("softmax", n), softmax(1<<18/n, n))
+	}
+	bench("sum rows", sumOf([]int{1000, 768}, 1, codegen.RSum, ir.F32))
+	columns := sumOf([]int{768, 1000}, 1, codegen.RSum, ir.F32)
+	columns.l.Access[0].Strides = []int{1, 768}
+	bench("sum columns", columns)
+	bench("sum all", sumOf([]int{1 << 20}, 0, codegen.RSum, ir.F32))
+}
+
+// BenchmarkLaunch measures what a launch costs beside its elements.
+func BenchmarkLaunch(b *testing.B) {
+	for _, m := range []*maker{softmax(1, 1), plainContraction([]int{1, 1, 1}, ir.F32), gatherKernel(12, 1, 4, 1)} {
+		b.Run(m.k.Template.String(), func(b *testing.B) {
+			x := compile(b, &m.k)
+			for range b.N {
+				if err := x.Run(&m.l, m.mem, codegen.Serial{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("compile", func(b *testing.B) {
+		m := softmax(1, 1)
+		for range b.N {
+			compile(b, &m.k)
+		}
+	})
 }

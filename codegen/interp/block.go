@@ -54,29 +54,36 @@ func prodBlock(a []float32) float32 {
 	return lane[0]
 }
 
-// The greatest and least element do not depend on the order, so four chains
-// hide the latency.
-
+// maxBlock returns the greatest element, NaN if there is one. The comparison
+// fails for a greater element or a NaN alone, both rare; zeros of either sign
+// compare equal, so a zero result is looked at again.
 func maxBlock(a []float32) float32 {
-	m0 := float32(math.Inf(-1))
-	m1, m2, m3 := m0, m0, m0
-	for ; len(a) >= 4; a = a[4:] {
-		m0, m1, m2, m3 = max(m0, a[0]), max(m1, a[1]), max(m2, a[2]), max(m3, a[3])
-	}
+	m := float32(math.Inf(-1))
 	for _, x := range a {
-		m0 = max(m0, x)
+		if !(x <= m) {
+			m = max(m, x)
+		}
 	}
-	return max(max(m0, m1), max(m2, m3))
+	if m == 0 {
+		for _, x := range a {
+			m = max(m, x)
+		}
+	}
+	return m
 }
 
+// minBlock is maxBlock for the least element.
 func minBlock(a []float32) float32 {
-	m0 := float32(math.Inf(1))
-	m1, m2, m3 := m0, m0, m0
-	for ; len(a) >= 4; a = a[4:] {
-		m0, m1, m2, m3 = min(m0, a[0]), min(m1, a[1]), min(m2, a[2]), min(m3, a[3])
-	}
+	m := float32(math.Inf(1))
 	for _, x := range a {
-		m0 = min(m0, x)
+		if !(x >= m) {
+			m = min(m, x)
+		}
 	}
-	return min(min(m0, m1), min(m2, m3))
+	if m == 0 {
+		for _, x := range a {
+			m = min(m, x)
+		}
+	}
+	return m
 }

@@ -10,8 +10,8 @@ import (
 const (
 	tileM   = 64
 	tileN   = 128
-	streamM = 3    // up to this many rows the second operand is not packed
-	streamN = 1024 // columns of a tile then
+	streamM = 3   // up to this many rows the second operand is not packed
+	streamN = 256 // columns of a tile then
 )
 
 // contractState describes a contraction as a batch of M×N results. A is the

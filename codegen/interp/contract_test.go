@@ -107,7 +107,7 @@ func TestContractions(t *testing.T) {
 	types := [][2]ir.DType{{ir.F32, ir.F32}, {ir.BF16, ir.BF16}, {ir.F32, ir.BF16}, {ir.I64, ir.I64}}
 	for i, dims := range shapes {
 		for j, ty := range types {
-			for seed := range kernels(2, 6) {
+			for seed := range kernels(1, 6) {
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(i*10+j)))
 				m := contraction(r, dims, ty[0], ty[1])
 				if seed%2 == 0 {
