@@ -3,41 +3,51 @@ package sinter
 import (
 	"fmt"
 
+	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// create records an operation without operands. Exported functions call it
-// directly.
-func create(at Placer, op ir.Operation) *Tensor {
-	op.PC = caller(3)
-	return &Tensor{v: at.place().Record(op)}
+// place returns the stream of a placer, nil if there is none.
+func place(at Placer) *fusion.Stream {
+	if at == nil {
+		return nil
+	}
+	return at.place()
 }
 
-func createScalars(at Placer, op ir.Operation, c ...float64) *Tensor {
+var errNoPlace = &ArgumentError{Msg: "device, stream or scope is nil"}
+
+// create records an operation without operands. Exported functions call it
+// directly.
+func create(at Placer, op ir.Operation, c ...float64) *Tensor {
 	op.PC = caller(3)
-	for _, x := range c {
-		s, err := scalarOf(op.Attrs.DType, x)
-		if err != nil {
-			return &Tensor{v: at.place().Fail(op.Kind.String(), op.PC, op.Attrs.Shape, op.Attrs.DType, err)}
-		}
-		op.Scalars = append(op.Scalars, s)
+	s := place(at)
+	if s == nil {
+		return orphan(op.Kind.String(), errNoPlace)
 	}
-	return &Tensor{v: at.place().Record(op)}
+	for _, x := range c {
+		v, err := scalarOf(op.Attrs.DType, x)
+		if err != nil {
+			return &Tensor{v: s.Fail(op.Kind.String(), op.PC, op.Attrs.Shape, op.Attrs.DType, err)}
+		}
+		op.Scalars = append(op.Scalars, v)
+	}
+	return &Tensor{v: s.Record(op)}
 }
 
 // Full makes a tensor whose elements all are value.
 func Full(at Placer, dtype DType, value float64, shape ...int) *Tensor {
-	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, value)
+	return create(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, value)
 }
 
 // Zeros makes a tensor of zeros.
 func Zeros(at Placer, dtype DType, shape ...int) *Tensor {
-	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 0)
+	return create(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 0)
 }
 
 // Ones makes a tensor of ones.
 func Ones(at Placer, dtype DType, shape ...int) *Tensor {
-	return createScalars(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 1)
+	return create(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, 1)
 }
 
 // Arange makes a rank-1 tensor start, start+step, … of n elements. Floats are
@@ -45,7 +55,7 @@ func Ones(at Placer, dtype DType, shape ...int) *Tensor {
 func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
 	op := ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: dtype}}
 	if dtype == I64 {
-		return createScalars(at, op, start, step)
+		return create(at, op, start, step)
 	}
 	op.Scalars = []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}
 	return create(at, op)
@@ -55,7 +65,10 @@ func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
 // uses still advances the sequence.
 func random(at Placer, op ir.Operation, extra ...ir.Scalar) *Tensor {
 	op.PC = caller(3)
-	s := at.place()
+	s := place(at)
+	if s == nil {
+		return orphan(op.Kind.String(), errNoPlace)
+	}
 	seed, position := s.Runtime().Draw()
 	op.Scalars = append([]ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position))}, extra...)
 	return &Tensor{v: s.Record(op)}
@@ -93,7 +106,10 @@ func (t *Tensor) Dropout(p float64) *Tensor {
 	if !(p >= 0 && p < 1) {
 		return t.fail(op, &ArgumentError{Msg: fmt.Sprintf("probability %v is not in [0, 1)", p)})
 	}
-	s := streamOf([]*Tensor{t})
+	if !t.DType().IsFloat() || t.Err() != nil {
+		return t.fail(op, &DTypeError{Msg: fmt.Sprintf("dropout is not defined for %v", t.DType())})
+	}
+	s := streamOf(t)
 	seed, position := s.Runtime().Draw()
 	op.Attrs = ir.Attrs{Shape: t.v.Shape(), DType: Bool}
 	op.Scalars = []ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position)), ir.F32Scalar(float32(1 - p))}

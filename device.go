@@ -144,4 +144,9 @@ func (d *Device) Trim() error { return d.rt.Device().Trim() }
 // is a *ClosedError or *DeviceError.
 func (d *Device) Close() error { return d.rt.Close() }
 
-func (d *Device) place() *fusion.Stream { return d.rt.Default() }
+func (d *Device) place() *fusion.Stream {
+	if d == nil {
+		return nil
+	}
+	return d.rt.Default()
+}

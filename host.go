@@ -12,7 +12,7 @@ import (
 // From makes a tensor of the given shape from host data in row-major order,
 // which is copied. The length of data must be the product of shape.
 func From[T Elem](at Placer, data []T, shape ...int) *Tensor {
-	return from(at.place(), DTypeOf[T](), shape, len(data), bytesOf(data), caller(2))
+	return from(place(at), DTypeOf[T](), shape, len(data), bytesOf(data), caller(2))
 }
 
 // FromBytes makes a tensor from little-endian host data, which is copied.
@@ -21,16 +21,19 @@ func FromBytes(at Placer, dtype DType, data []byte, shape ...int) *Tensor {
 	if dtype.Size() > 0 {
 		n = len(data) / dtype.Size()
 	}
-	return from(at.place(), dtype, shape, n, data, caller(2))
+	return from(place(at), dtype, shape, n, data, caller(2))
 }
 
 // Scalar makes a rank-0 tensor.
 func Scalar[T Elem](at Placer, v T) *Tensor {
 	data := []T{v}
-	return from(at.place(), DTypeOf[T](), nil, 1, bytesOf(data), caller(2))
+	return from(place(at), DTypeOf[T](), nil, 1, bytesOf(data), caller(2))
 }
 
 func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uintptr) *Tensor {
+	if s == nil {
+		return orphan("From", errNoPlace)
+	}
 	sh := append(Shape{}, shape...)
 	op := ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: sh, DType: dtype}, Scalars: []ir.Scalar{{DType: dtype.Compute()}}}
 	err := op.Check()
@@ -50,7 +53,7 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 // Read returns the elements of t in row-major order. It computes what t needs.
 // T must be t's dtype: nothing is converted.
 func Read[T Elem](ctx context.Context, t *Tensor) ([]T, error) {
-	out := make([]T, t.v.Shape().NumElements())
+	out := make([]T, t.val().Shape().NumElements())
 	if err := ReadInto(ctx, t, out); err != nil {
 		return nil, err
 	}
@@ -60,11 +63,17 @@ func Read[T Elem](ctx context.Context, t *Tensor) ([]T, error) {
 // ReadInto copies the elements of t to dst, whose length must fit exactly. In
 // the steady state it allocates nothing.
 func ReadInto[T Elem](ctx context.Context, t *Tensor, dst []T) error {
-	if err := t.v.Err(); err == nil && t.DType() != DTypeOf[T]() {
-		return &OpError{Op: "Read", Shapes: []Shape{t.v.Shape()}, PC: caller(2), Err: &DTypeError{
-			Msg: fmt.Sprintf("tensor is %v, destination is %v; reading never converts", t.DType(), DTypeOf[T]())}}
+	v := t.val()
+	switch {
+	case v == nilValue:
+		return v.ReadError(errNil)
+	case v.Err() != nil:
+	case v.DType() != DTypeOf[T]():
+		return v.ReadError(&DTypeError{Msg: fmt.Sprintf("tensor is %v, destination is %v; reading never converts", v.DType(), DTypeOf[T]())})
+	case v.Shape().NumElements() != len(dst):
+		return v.ReadError(&ShapeError{Msg: fmt.Sprintf("%d elements to read into %d", v.Shape().NumElements(), len(dst))})
 	}
-	return t.v.Read(ctx, bytesOf(dst))
+	return v.Read(ctx, bytesOf(dst))
 }
 
 // Item returns the element of a tensor that has exactly one.
@@ -76,8 +85,12 @@ func Item[T Elem](ctx context.Context, t *Tensor) (T, error) {
 
 // ReadBytes returns the elements of t in row-major order, little endian.
 func ReadBytes(ctx context.Context, t *Tensor) ([]byte, error) {
-	out := make([]byte, t.v.Shape().NumElements()*t.DType().Size())
-	if err := t.v.Read(ctx, out); err != nil {
+	v := t.val()
+	if v == nilValue {
+		return nil, v.ReadError(errNil)
+	}
+	out := make([]byte, v.Shape().NumElements()*v.DType().Size())
+	if err := v.Read(ctx, out); err != nil {
 		return nil, err
 	}
 	return out, nil

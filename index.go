@@ -10,6 +10,7 @@ import (
 type Range struct {
 	start, end, step int
 	all              bool
+	dynamic          bool // start is read from at
 	at               *Tensor
 	length           int
 }
@@ -34,7 +35,7 @@ func Index(i int) Range { return Range{start: i, step: 1, length: 1} }
 // SpanAt is n elements from a start that is read from a rank-0 i64 tensor when
 // the operation runs. A start that leaves the axis is an *IndexError at the
 // read.
-func SpanAt(start *Tensor, n int) Range { return Range{at: start, step: 1, length: n} }
+func SpanAt(start *Tensor, n int) Range { return Range{dynamic: true, at: start, step: 1, length: n} }
 
 // resolve turns ranges into those of an operation on a tensor of the given
 // shape. Axes without a range are taken whole. It appends tensors that hold
@@ -49,7 +50,7 @@ func resolve(op *ir.Operation, shape Shape, ranges []Range, in []*Tensor) ([]*Te
 			r = ranges[i]
 		}
 		switch {
-		case r.at != nil:
+		case r.dynamic:
 			op.Ranges = append(op.Ranges, ir.Range{Len: r.length, Step: 1, Input: uint8(len(in))})
 			in = append(in, r.at)
 			continue
@@ -75,12 +76,18 @@ func resolve(op *ir.Operation, shape Shape, ranges []Range, in []*Tensor) ([]*Te
 			return in, &IndexError{Msg: fmt.Sprintf("axis %d of length %d: range %d to %d", i, n, r.start, end)}
 		}
 		step := r.step
-		count := (end - start + abs(step) - 1) / abs(step)
+		count := 0
+		if start < end {
+			count = (end-start-1)/abs(step) + 1
+		}
 		if step < 0 {
 			start = end - 1
 		}
 		if count == 0 {
 			start = 0
+		}
+		if count <= 1 {
+			step = 1
 		}
 		op.Ranges = append(op.Ranges, ir.Range{Start: start, Len: count, Step: step})
 	}
@@ -98,7 +105,7 @@ func abs(x int) int {
 // axis whole.
 func (t *Tensor) Slice(ranges ...Range) *Tensor {
 	op := ir.Operation{Kind: ir.Slice, PC: caller(2)}
-	in, err := resolve(&op, t.v.Shape(), ranges, []*Tensor{t})
+	in, err := resolve(&op, t.val().Shape(), ranges, []*Tensor{t})
 	if err != nil {
 		return t.fail(op, err)
 	}
@@ -112,19 +119,23 @@ func (t *Tensor) Narrow(axis, start, n int) *Tensor {
 	if err != nil {
 		return t.fail(op, err)
 	}
-	ranges := make([]Range, t.Rank())
-	for i := range ranges {
-		ranges[i] = All()
+	shape := t.val().Shape()
+	first := start
+	if first < 0 {
+		first += shape[a]
 	}
-	if start < 0 {
-		start += t.v.Shape()[a]
+	if first < 0 || n < 0 || n > shape[a] || first > shape[a]-n {
+		return t.fail(op, &IndexError{Msg: fmt.Sprintf("axis %d of length %d: %d elements from %d", a, shape[a], n, start)})
 	}
-	ranges[a] = Span(start, start+n)
-	in, err := resolve(&op, t.v.Shape(), ranges, []*Tensor{t})
-	if err != nil {
-		return t.fail(op, err)
+	op.Ranges = make([]ir.Range, len(shape))
+	for i, d := range shape {
+		op.Ranges[i] = ir.Range{Len: d, Step: 1}
 	}
-	return record(op, in)
+	op.Ranges[a] = ir.Range{Len: n, Step: 1}
+	if n > 0 {
+		op.Ranges[a].Start = first
+	}
+	return record(op, []*Tensor{t})
 }
 
 // Select returns the elements of t at indices (rank 1, i64) along an axis. An

@@ -10,7 +10,7 @@ import (
 // length may be −1 and is then what the others leave.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	op := ir.Operation{Kind: ir.Reshape, PC: caller(2), Attrs: ir.Attrs{Shape: append(Shape{}, shape...)}}
-	if err := inferLength(op.Attrs.Shape, t.v.Shape()); err != nil {
+	if err := inferLength(op.Attrs.Shape, t.val().Shape()); err != nil {
 		return t.fail(op, err)
 	}
 	return record(op, []*Tensor{t})
@@ -44,7 +44,7 @@ func inferLength(to, from Shape) error {
 // Flatten returns t with the axes from start to end (inclusive) made one.
 func (t *Tensor) Flatten(start, end int) *Tensor {
 	op := ir.Operation{Kind: ir.Reshape, PC: caller(2)}
-	s := t.v.Shape()
+	s := t.val().Shape()
 	from, err1 := axisOf(start, len(s))
 	to, err2 := axisOf(end, len(s))
 	if err1 != nil || err2 != nil || from > to {
@@ -95,7 +95,7 @@ func (t *Tensor) T() *Tensor {
 	op := ir.Operation{Kind: ir.Permute, PC: caller(2)}
 	rank := t.Rank()
 	if rank < 2 {
-		return t.fail(op, &ShapeError{Msg: fmt.Sprintf("transposing needs two axes, shape %v has %d", t.v.Shape(), rank)})
+		return t.fail(op, &ShapeError{Msg: fmt.Sprintf("transposing needs two axes, shape %v has %d", t.val().Shape(), rank)})
 	}
 	op.Attrs.Axes = make([]int, rank)
 	for i := range op.Attrs.Axes {
@@ -108,7 +108,7 @@ func (t *Tensor) T() *Tensor {
 // Expand returns t broadcast to a shape by NumPy's rules; −1 keeps a length.
 func (t *Tensor) Expand(shape ...int) *Tensor {
 	to := append(Shape{}, shape...)
-	from := t.v.Shape()
+	from := t.val().Shape()
 	off := len(to) - len(from)
 	for i, d := range to {
 		if d == -1 && i >= off {
@@ -122,7 +122,7 @@ func (t *Tensor) Expand(shape ...int) *Tensor {
 // any, without all axes of length 1.
 func (t *Tensor) Squeeze(axes ...int) *Tensor {
 	op := ir.Operation{Kind: ir.Reshape, PC: caller(2)}
-	s := t.v.Shape()
+	s := t.val().Shape()
 	drop := make([]bool, len(s))
 	for i, d := range s {
 		drop[i] = len(axes) == 0 && d == 1
@@ -150,7 +150,7 @@ func (t *Tensor) Squeeze(axes ...int) *Tensor {
 // result.
 func (t *Tensor) Unsqueeze(axis int) *Tensor {
 	op := ir.Operation{Kind: ir.Reshape, PC: caller(2)}
-	s := t.v.Shape()
+	s := t.val().Shape()
 	at, err := axisOf(axis, len(s)+1)
 	if err != nil {
 		return t.fail(op, err)
@@ -177,7 +177,7 @@ func Stack(axis int, ts ...*Tensor) *Tensor {
 		if t == nil {
 			continue
 		}
-		s := t.v.Shape()
+		s := t.val().Shape()
 		at, err := axisOf(axis, len(s)+1)
 		if err != nil {
 			return t.fail(ir.Operation{Kind: ir.Cat, PC: pc}, err)

@@ -15,7 +15,12 @@ type Placer interface{ place() *fusion.Stream }
 // different streams runs side by side.
 type Stream struct{ s *fusion.Stream }
 
-func (s *Stream) place() *fusion.Stream { return s.s }
+func (s *Stream) place() *fusion.Stream {
+	if s == nil {
+		return nil
+	}
+	return s.s
+}
 
 // Runtime returns the stream below; for extenders.
 func (s *Stream) Runtime() *fusion.Stream { return s.s }
@@ -40,7 +45,12 @@ type Scope struct {
 	sc *fusion.Scope
 }
 
-func (sc *Scope) place() *fusion.Stream { return sc.sc.Stream() }
+func (sc *Scope) place() *fusion.Stream {
+	if sc == nil {
+		return nil
+	}
+	return sc.sc.Stream()
+}
 
 // Stream returns the stream of the scope.
 func (sc *Scope) Stream() *Stream { return &Stream{s: sc.sc.Stream()} }
@@ -48,7 +58,9 @@ func (sc *Scope) Stream() *Stream { return &Stream{s: sc.sc.Stream()} }
 // Keep makes t survive the scope, into the scope around it or for good, and
 // returns t.
 func (sc *Scope) Keep(t *Tensor) *Tensor {
-	sc.sc.Keep(t.v)
+	if v := t.val(); v.Runtime() != nil {
+		sc.sc.Keep(v)
+	}
 	return t
 }
 

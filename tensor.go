@@ -16,21 +16,39 @@ type Tensor struct {
 }
 
 // ValueOf returns the runtime's value behind a tensor; for extenders.
-func ValueOf(t *Tensor) *fusion.Value { return t.v }
+func ValueOf(t *Tensor) *fusion.Value {
+	if t == nil {
+		return nil
+	}
+	return t.v
+}
 
 // Wrap returns the tensor of a runtime's value; for extenders.
 func Wrap(v *fusion.Value) *Tensor { return &Tensor{v: v} }
 
+// nilValue stands for the value of a tensor that is nil. It is on no device.
+var nilValue = new(fusion.Value)
+
+var errNil = &ArgumentError{Msg: "tensor is nil"}
+
+// val returns t's value, that of no tensor if t is nil.
+func (t *Tensor) val() *fusion.Value {
+	if t == nil || t.v == nil {
+		return nilValue
+	}
+	return t.v
+}
+
 // Shape returns the length of each axis, as a copy.
-func (t *Tensor) Shape() Shape { return t.v.Shape().Clone() }
+func (t *Tensor) Shape() Shape { return t.val().Shape().Clone() }
 
 // Rank returns the number of axes.
-func (t *Tensor) Rank() int { return len(t.v.Shape()) }
+func (t *Tensor) Rank() int { return len(t.val().Shape()) }
 
 // Dim returns the length of an axis; negative axes count from the end. It is 0
 // for an axis the tensor does not have.
 func (t *Tensor) Dim(axis int) int {
-	s := t.v.Shape()
+	s := t.val().Shape()
 	if axis < 0 {
 		axis += len(s)
 	}
@@ -41,33 +59,53 @@ func (t *Tensor) Dim(axis int) int {
 }
 
 // DType returns the element type.
-func (t *Tensor) DType() DType { return t.v.DType() }
+func (t *Tensor) DType() DType { return t.val().DType() }
 
 // Err returns the error the tensor carries, if it is known yet, without
 // waiting.
-func (t *Tensor) Err() error { return t.v.Err() }
+func (t *Tensor) Err() error {
+	if v := t.val(); v != nilValue {
+		return v.Err()
+	}
+	return errNil
+}
 
 // Named gives the tensor a name for dumps and returns it.
 func (t *Tensor) Named(name string) *Tensor {
-	t.v.SetName(name)
+	if v := t.val(); v != nilValue {
+		v.SetName(name)
+	}
 	return t
 }
 
 // Release ends the tensor at once: it can no longer be used, what only it
 // needed is not computed, and its memory is free as soon as nothing queued
 // reads it.
-func (t *Tensor) Release() { t.v.Release(caller(2)) }
+func (t *Tensor) Release() {
+	if v := t.val(); v.Runtime() != nil {
+		v.Release(caller(2))
+	}
+}
 
 // On returns the same tensor, with operations on it recording on s.
-func (t *Tensor) On(s *Stream) *Tensor { return &Tensor{v: t.v, on: s.s} }
+func (t *Tensor) On(s *Stream) *Tensor {
+	if s == nil {
+		return t.failed("On", &ArgumentError{Msg: "stream is nil"})
+	}
+	return &Tensor{v: t.val(), on: s.s}
+}
 
 // String describes the tensor without computing it.
 func (t *Tensor) String() string {
-	name := t.v.Name()
+	v := t.val()
+	if v == nilValue {
+		return "no tensor"
+	}
+	name := v.Name()
 	if name != "" {
 		name = " " + name
 	}
-	return fmt.Sprintf("%s%s%s (%s)", t.DType(), t.v.Shape(), name, t.v.State())
+	return fmt.Sprintf("%s%s%s (%s)", v.DType(), v.Shape(), name, v.State())
 }
 
 // caller returns the program counter of the skip-th caller, to be made into
@@ -89,39 +127,46 @@ func record(op ir.Operation, in []*Tensor) *Tensor {
 	var buf [4]*fusion.Value
 	vals := buf[:0]
 	for _, t := range in {
-		if t == nil {
-			vals = append(vals, nil)
-			continue
-		}
-		if t.v.Runtime() == nil {
+		v := t.val()
+		switch {
+		case v == nilValue:
+			v = nil
+		case v.Runtime() == nil:
 			return t // an orphan: the first cause
 		}
-		vals = append(vals, t.v)
+		vals = append(vals, v)
 	}
-	s := homeOf(in)
-	if s == nil {
-		if rt := runtimeOf(in); rt != nil {
-			return &Tensor{v: rt.Defer(op, vals...)}
-		}
-		return noOperands(op)
+	if s := homeOf(in); s != nil {
+		return &Tensor{v: s.Record(op, vals...)}
 	}
-	return &Tensor{v: s.Record(op, vals...)}
+	if rt := runtimeOf(in); rt != nil {
+		return &Tensor{v: rt.Defer(op, vals...)}
+	}
+	err := errNil
+	if len(in) == 0 {
+		err = &ArgumentError{Msg: "needs at least one tensor"}
+	}
+	return orphan(op.Kind.String(), err)
 }
 
 // streamOf returns the stream an operation on the tensors records on: that
-// chosen by On, else the first operand's own, else the device's default.
-func streamOf(in []*Tensor) *fusion.Stream {
+// chosen by On, else the first operand's own, else the device's default; nil
+// if there is no device.
+func streamOf(in ...*Tensor) *fusion.Stream {
 	if s := homeOf(in); s != nil {
 		return s
 	}
-	return runtimeOf(in).Default()
+	if rt := runtimeOf(in); rt != nil {
+		return rt.Default()
+	}
+	return nil
 }
 
 // runtimeOf returns the device the tensors are on, nil if there are none.
 func runtimeOf(in []*Tensor) *fusion.Runtime {
 	for _, t := range in {
-		if t != nil {
-			return t.v.Runtime()
+		if rt := t.val().Runtime(); rt != nil {
+			return rt
 		}
 	}
 	return nil
@@ -136,19 +181,17 @@ func homeOf(in []*Tensor) *fusion.Stream {
 		}
 	}
 	for _, t := range in {
-		if t != nil {
-			if s := t.v.Home(); s != nil {
-				return s
-			}
+		if s := t.val().Home(); s != nil {
+			return s
 		}
 	}
 	return nil
 }
 
-// noOperands is the result of an operation on no tensor at all, such as Cat():
-// it has no device, so it is a tensor that only carries its error.
-func noOperands(op ir.Operation) *Tensor {
-	return &Tensor{v: fusion.Orphan(op)}
+// orphan is the result of an operation that has no device, such as Cat() of
+// nothing: a tensor that only carries its error. No stream reports it.
+func orphan(op string, err error) *Tensor {
+	return &Tensor{v: fusion.Orphan(op, err)}
 }
 
 // scalarOf returns c as a scalar operand of tensors of a dtype: Go scalars
@@ -182,8 +225,23 @@ func (t *Tensor) applyScalars(op ir.Operation, c ...float64) *Tensor {
 	return record(op, []*Tensor{t})
 }
 
-// fail returns the tensor of an operation on t that could not be recorded.
+// fail returns the tensor of an operation on t that could not be recorded. If t
+// carries an error, that first cause stays.
 func (t *Tensor) fail(op ir.Operation, err error) *Tensor {
-	s := streamOf([]*Tensor{t})
-	return &Tensor{v: s.Fail(op.Kind.String(), op.PC, t.v.Shape(), t.DType(), err)}
+	return t.failed(op.Kind.String(), err)
+}
+
+func (t *Tensor) failed(op string, err error) *Tensor {
+	v := t.val()
+	if v == nilValue {
+		return orphan(op, errNil)
+	}
+	if known := v.Err(); known != nil {
+		released, ok := known.(*ReleasedError)
+		if !ok {
+			return t
+		}
+		err = released
+	}
+	return &Tensor{v: streamOf(t).Fail(op, 0, v.Shape(), v.DType(), err)}
 }

@@ -3,6 +3,8 @@ package fusion
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/ir"
@@ -12,6 +14,7 @@ import (
 // once by whoever waits, and by every read of a value that carries it.
 type failure struct {
 	err      error
+	number   uint64 // among the failures of its stream
 	reported atomic.Bool
 }
 
@@ -65,12 +68,50 @@ func opError(op *ir.Operation, in []*Value, err error) error {
 	return &ir.OpError{Op: op.Kind.String(), Shapes: shapes, PC: op.PC, Err: err}
 }
 
-// failed returns a value that carries a failure. A new failure joins the
-// stream's unreported ones.
+// failed returns a value that carries the failure of an operation that could
+// not be recorded. A new failure joins the stream's unreported ones. The stack
+// still stands, so the position is the program's own line, however many of the
+// library's packages the call went through.
 func (s *Stream) failed(op *ir.Operation, in []*Value, err error) *Value {
-	f := &failure{err: opError(op, in, err)}
-	s.errs = append(s.errs, f)
+	op.PC = callSite(op.PC)
+	err = opError(op, in, err)
+	if own, ok := err.(*ir.OpError); ok {
+		own.PC = op.PC
+	}
+	f := &failure{err: err}
+	s.unreported(f)
 	return s.failedBy(op, f)
+}
+
+const module = "github.com/sinter-ml/sinter"
+
+// callSite returns the innermost call on the stack that was made from outside
+// the library, or pc if there is none.
+func callSite(pc uintptr) uintptr {
+	var pcs [64]uintptr
+	for _, at := range pcs[:runtime.Callers(2, pcs[:])] {
+		f, _ := runtime.CallersFrames([]uintptr{at}).Next()
+		if !inLibrary(f.Function, f.File) {
+			return at
+		}
+	}
+	return pc
+}
+
+// inLibrary reports whether a function is the library's: of the module, but
+// neither of its programs nor of a test.
+func inLibrary(function, file string) bool {
+	slash := strings.LastIndexByte(function, '/') + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	below, ok := strings.CutPrefix(function[:slash]+pkg+"/", module+"/")
+	if !ok || strings.HasSuffix(file, "_test.go") {
+		return false
+	}
+	switch dir, _, _ := strings.Cut(below, "/"); dir {
+	case "bench", "cmd", "examples":
+		return false
+	}
+	return true
 }
 
 // failedBy returns a value that carries a known failure.
@@ -82,23 +123,36 @@ func (s *Stream) failedBy(op *ir.Operation, f *failure) *Value {
 	}
 	v.setState(Failed)
 	if sc := s.innermost(); sc != nil {
-		sc.made = append(sc.made, v)
+		sc.add(v)
 	}
 	return v
 }
 
-// takeError returns the first failure of the stream nobody was told of, and
-// marks it told. The rest stay for later calls.
-func (s *Stream) takeError() error {
-	for len(s.errs) > 0 {
-		f := s.errs[0]
-		s.errs = s.errs[1:]
-		if !f.reported.Swap(true) {
-			return f.err
+// unreported notes a new failure until somebody is told of it.
+func (s *Stream) unreported(f *failure) {
+	f.number = s.failures
+	s.failures++
+	s.errs = append(s.errs, f)
+}
+
+// takeError returns the first failure of the stream nobody was told of. All of
+// them count as told then: each sticks to its values all the same.
+func (s *Stream) takeError() error { return s.takeErrorSince(0) }
+
+// takeErrorSince is takeError for the failures from a number on.
+func (s *Stream) takeErrorSince(number uint64) error {
+	var first error
+	keep := s.errs[:0]
+	for _, f := range s.errs {
+		if f.number < number {
+			keep = append(keep, f)
+		} else if !f.reported.Swap(true) && first == nil {
+			first = f.err
 		}
 	}
-	s.errs = nil
-	return nil
+	clear(s.errs[len(keep):])
+	s.errs = keep
+	return first
 }
 
 // report returns the failure's error and marks it told.
@@ -107,11 +161,11 @@ func (f *failure) report() error {
 	return f.err
 }
 
-// Orphan returns the result of an operation without operands to say which
+// Orphan returns the result of an operation that has no operand to say which
 // device it belongs to: a value that only carries its error.
-func Orphan(op ir.Operation) *Value {
-	v := &Value{id: ir.TensorID(nextID.Add(1)), pc: op.PC, dtype: ir.F32}
-	v.fail = &failure{err: opError(&op, nil, &ir.ArgumentError{Msg: "needs at least one tensor"})}
+func Orphan(op string, err error) *Value {
+	v := &Value{id: ir.TensorID(nextID.Add(1)), dtype: ir.F32, pc: callSite(0)}
+	v.fail = &failure{err: &ir.OpError{Op: op, PC: v.pc, Err: err}}
 	v.setState(Failed)
 	return v
 }

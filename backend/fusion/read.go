@@ -12,11 +12,10 @@ import (
 // error returns that error each time.
 func (v *Value) Read(ctx context.Context, dst []byte) error {
 	if d := v.death.Load(); d != nil {
-		return &ir.OpError{Op: "Read", Shapes: []ir.Shape{v.shape}, Err: d.error()}
+		return v.ReadError(d.error())
 	}
-	if len(dst) != v.bytes() {
-		return &ir.OpError{Op: "Read", Shapes: []ir.Shape{v.shape}, Err: &ir.ShapeError{
-			Msg: fmt.Sprintf("%d bytes to read %d into", len(dst), v.bytes())}}
+	if len(dst) != v.bytes() && v.Err() == nil {
+		return v.ReadError(&ir.ShapeError{Msg: fmt.Sprintf("%d bytes to read %d into", len(dst), v.bytes())})
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v.rt.closed.Load() {
-		return &ClosedError{"device " + v.rt.dev.Name()}
+		return v.ReadError(&ClosedError{"device " + v.rt.dev.Name()})
 	}
 	if s.window != nil && s.window.recording {
 		return s.window.refuse("read")
@@ -49,6 +48,11 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 		}
 	}
 	return s.fetch(ctx, t, dst)
+}
+
+// ReadError returns err as the failure of reading v.
+func (v *Value) ReadError(err error) error {
+	return &ir.OpError{Op: "Read", Shapes: []ir.Shape{v.shape}, PC: callSite(0), Err: err}
 }
 
 // fetch reads an executed value.
