@@ -234,9 +234,8 @@ func (b *block) buffers() int {
 // external calls f once for each external tensor that is read.
 func (b *block) external(f func(t ir.TensorID)) {
 	for i := range b.reads {
-		t := b.reads[i].tensor
-		if !slices.ContainsFunc(b.reads[:i], func(r read) bool { return r.tensor == t }) {
-			f(t)
+		if b.reads[i].first {
+			f(b.reads[i].tensor)
 		}
 	}
 }

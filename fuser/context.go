@@ -154,7 +154,7 @@ func (c *context) loadAt(t ir.TensorID, p path, index []codegen.Value, window []
 		return 0, err
 	}
 	p = steps.then(p)
-	c.reads = append(c.reads, read{base, p, false})
+	c.reads = append(c.reads, read{tensor: base, at: p})
 	a := c.bind(base, p, window, codegen.In)
 	args := append([]codegen.Value(nil), index...)
 	if window != nil {

@@ -36,6 +36,7 @@ type read struct {
 	tensor ir.TensorID
 	at     path
 	plain  bool // not indexed, masked or walked by the template
+	first  bool // no earlier read of a block is of this tensor
 }
 
 func newLowering(g *Graph, block map[int]bool) *lowering {
@@ -116,7 +117,7 @@ func (l *lowering) lower(t ir.TensorID, p path, at codegen.Level) (codegen.Value
 
 // load reads an external tensor.
 func (l *lowering) load(t ir.TensorID, p path, at codegen.Level) codegen.Value {
-	l.reads = append(l.reads, read{t, p, true})
+	l.reads = append(l.reads, read{tensor: t, at: p, plain: true})
 	a := l.bind(t, p, nil, codegen.In)
 	return l.emit(codegen.Instr{Op: codegen.OpLoad, Type: l.dtype(t).Compute(), Level: at, Access: a})
 }

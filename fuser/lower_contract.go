@@ -23,7 +23,7 @@ func (c *context) templateAccess(i int, p path) (int, error) {
 		return 0, &Refusal{RuleOperandComputed, fmt.Sprintf("operand %d of %v", i, c.op.Kind)}
 	}
 	p = steps.then(p)
-	c.reads = append(c.reads, read{t, p, false})
+	c.reads = append(c.reads, read{tensor: t, at: p})
 	return c.newAccess(t, p, nil, codegen.In), nil
 }
 

@@ -384,6 +384,9 @@ func TestSingleAttention(t *testing.T) {
 		same := in(1, 2, 4, 4)
 		p.op(ir.Attention, same, same, same, f(1), causal())
 		p.op(ir.Attention, in(1, 6, 4, 5), in(1, 2, 6, 5), in(1, 2, 6, 7), f(0.4))
+		p.op(ir.Attention, in(3, 6, 4, 5), in(3, 2, 6, 5), in(3, 2, 6, 7), f(0.4), causal(), number(2))
+		p.op(ir.Attention, p.op(ir.Permute, in(2, 4, 6, 5), axes(0, 2, 1, 3)), p.op(ir.Permute, in(2, 6, 3, 5), axes(0, 2, 1, 3)),
+			p.op(ir.Permute, in(2, 6, 3, 7), axes(0, 2, 1, 3)), p.in(random(ir.Bool, ir.Shape{2, 1, 4, 6})), f(0.4))
 		p.op(ir.Attention, in(3, 6, 4, 5), in(3, 1, 6, 5), in(3, 1, 6, 7), f(0.4))
 		p.op(ir.Attention, in(1, 1, 1, 5), in(1, 1, 6, 5), in(1, 1, 6, 1), f(0.4))
 		p.op(ir.Attention, in(2, 2, 3, 4), in(2, 2, 0, 4), in(2, 2, 0, 5), f(0.4))

@@ -1,0 +1,71 @@
+package fuser
+
+import (
+	"slices"
+
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// fromMemory records a read of a tensor at places values tell.
+func (b *block) fromMemory(op *ir.Operation, t ir.TensorID) Verdict {
+	base, steps := b.below(t)
+	if _, ok := b.maker(base); ok {
+		return refuse(RuleIndexedRead, "tensor %d of %v", base, op.Kind)
+	}
+	return b.load(base, steps.then(identity(b.g.shape(t))), false)
+}
+
+// need checks that the value of tensor t can be had at the end of a path, and
+// records the reads of external tensors that takes.
+func (b *block) need(t ir.TensorID, p path) Verdict {
+	base, steps := b.below(t)
+	p = steps.then(p)
+	m, ok := b.maker(base)
+	if !ok {
+		return b.load(base, p, true)
+	}
+	op := &b.g.Ops[m.op]
+	switch {
+	case b.isEffect(m.op):
+		return refuse(RuleEffectRead, "tensor %d", base)
+	case op.Kind == ir.Full || m.home.equal(p):
+		return accepted
+	case ir.Lookup(op.Kind).Class != ir.ClassMap:
+		return refuse(RuleLevel, "tensor %d, %v, is computed for another place", base, op.Kind)
+	}
+	// Computed again, for this place.
+	key := string(p.key([]byte{byte(base), byte(base >> 8), byte(base >> 16)}))
+	if b.again[key] {
+		return accepted
+	}
+	if b.again == nil {
+		b.again = map[string]bool{}
+	}
+	b.again[key] = true
+	b.recompute += float64(b.points(b.frame)) * b.profile.OpCost
+	if b.recompute > b.saved(b.unfused, b.launches) && !b.options.disabled(RuleRecompute) {
+		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)
+	}
+	for _, in := range op.Inputs {
+		if v := b.need(in.ID, p.expand(b.g.shape(in.ID), b.g.shape(base))); !v.Accepted {
+			return v
+		}
+	}
+	return accepted
+}
+
+// load records a read of an external tensor.
+func (b *block) load(t ir.TensorID, p path, plain bool) Verdict {
+	if !b.g.strided(t, p) {
+		return refuse(RuleReshapeStrided, "tensor %d", t)
+	}
+	r := read{tensor: t, at: p, plain: plain}
+	r.first = !slices.ContainsFunc(b.reads, func(r read) bool { return r.tensor == t })
+	for i := range b.members {
+		if m := &b.members[i]; b.isEffect(m.op) && !b.readsInPlace(m, r) {
+			return refuse(RuleAliasesInPlace, "tensor %d is read, tensor %d overwritten", t, b.g.Ops[m.op].Inputs[0].ID)
+		}
+	}
+	b.reads = append(b.reads, r)
+	return accepted
+}
