@@ -30,9 +30,10 @@ func near(t *testing.T, want []float32, got oracle.Tensor, eps float64) {
 	}
 }
 
-// Faults reported of other systems, as inputs and right answers.
+// The tests below are faults publicly reported of other systems, restated as
+// inputs and right answers.
 
-// burn 5122: a product with a vector and what follows is right in every row.
+// A product with a vector and what follows is right in every row.
 func TestVectorProductThenAdd(t *testing.T) {
 	p := newProgram(t)
 	h := p.in(floats(ir.Shape{4, 3}, .9, .8, -.9, .1, .45, -.6, -.25, -.41, .51, .6, .1, 0))
@@ -44,7 +45,7 @@ func TestVectorProductThenAdd(t *testing.T) {
 	near(t, []float32{.04, -.24, .116, .32}, m.read(y.ID), 1e-6)
 }
 
-// burn 5202: rows of softmax with a causal mask.
+// Rows of softmax with a causal mask.
 func TestCausalSoftmaxRows(t *testing.T) {
 	const n, heads = 96, 6
 	x := make([]float32, heads*n*n)
@@ -73,7 +74,7 @@ func TestCausalSoftmaxRows(t *testing.T) {
 	}
 }
 
-// burn 2901, 3142, 3169, 3220: variance and layer norm behind exchanged axes.
+// Variance and layer norm behind exchanged axes.
 func TestVarianceBehindPermute(t *testing.T) {
 	p := newProgram(t)
 	x := p.in(floats(ir.Shape{1, 2, 4}, .0337, .6473, .7419, .0647, .3955, .5538, .4253, .8397))
@@ -90,7 +91,7 @@ func TestVarianceBehindPermute(t *testing.T) {
 	p.fuse("reduce-broadcast")
 }
 
-// burn 4770: means of half types accumulate in f32, over every order of axes.
+// Means of half types accumulate in f32, over every order of axes.
 func TestHalfMeans(t *testing.T) {
 	hundreds := make([]float32, 4096)
 	for i := range hundreds {
@@ -121,7 +122,7 @@ func TestHalfMeans(t *testing.T) {
 	}
 }
 
-// burn 4814, 5290: NaN goes through maxima and what is fused around them.
+// NaN goes through maxima and what is fused around them.
 func TestMaximumKeepsNaN(t *testing.T) {
 	nan := float32(math.NaN())
 	p := newProgram(t)
@@ -140,7 +141,7 @@ func TestMaximumKeepsNaN(t *testing.T) {
 	require.Equal(t, []int64{0}, m.read(index.ID).I)
 }
 
-// burn 5138: the stride of an axis of length 1 says nothing of broadcasting.
+// The stride of an axis of length 1 says nothing of broadcasting.
 func TestSingletonStride(t *testing.T) {
 	p := newProgram(t)
 	x := p.in(floats(ir.Shape{2, 4, 1}, 1, 2, 3, 4, 5, 6, 7, 8))
@@ -151,7 +152,7 @@ func TestSingletonStride(t *testing.T) {
 	sameBits(t, want, p.alone().read(y.ID), "repeated")
 }
 
-// burn 5395: only the elements of a padded input are read.
+// Only the elements of a padded input are read.
 func TestPitchedInput(t *testing.T) {
 	p := newProgram(t)
 	x := p.f32(4, 5)
@@ -160,7 +161,7 @@ func TestPitchedInput(t *testing.T) {
 	p.fuse("elementwise")
 }
 
-// burn 1659, 3349, 3629: a and a view of it in one sum.
+// A and a view of it in one sum.
 func TestSumWithOwnTranspose(t *testing.T) {
 	p := newProgram(t)
 	a := p.in(floats(ir.Shape{3, 3}, 1, 2, 3, 4, 5, 6, 7, 8, 9))
@@ -171,7 +172,7 @@ func TestSumWithOwnTranspose(t *testing.T) {
 	sameBits(t, floats(ir.Shape{3, 3}, 1, 4, 7, 2, 5, 8, 3, 6, 9), m.read(z.ID), "aᵀ·1")
 }
 
-// burn 3815: sums of products whose operands have none of the block's shapes.
+// Sums of products whose operands have none of the block's shapes.
 func TestWeightedSums(t *testing.T) {
 	p := newProgram(t)
 	v := make([]float32, 18)
@@ -188,7 +189,7 @@ func TestWeightedSums(t *testing.T) {
 	sameBits(t, floats(ir.Shape{2, 2}, 75, 120, 750, 1200), p.runFused("reduce").read(u.ID), "u")
 }
 
-// burn 3987, 4014: two reductions over different axes cannot share a block;
+// Two reductions over different axes cannot share a block;
 // the parts are still right.
 func TestGlobalResponseNorm(t *testing.T) {
 	p := newProgram(t)
@@ -229,7 +230,7 @@ func TestGlobalResponseNorm(t *testing.T) {
 	}
 }
 
-// burn 3667, 3635, 1970, 3068: forty operands do not fit one kernel; a long
+// Forty operands do not fit one kernel; a long
 // chain ends at the profile's limit.
 func TestLimits(t *testing.T) {
 	p := newProgram(t)
@@ -265,7 +266,7 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, Closed, f.Status())
 }
 
-// pytorch 178964, 174073, 183082: the index of a maximum counts the reduced
+// The index of a maximum counts the reduced
 // axes as recorded, behind any view.
 func TestArgMaxBehindPermute(t *testing.T) {
 	v := make([]float32, 24)
@@ -288,7 +289,7 @@ func TestArgMaxBehindPermute(t *testing.T) {
 	p.fuse("reduce")
 }
 
-// pytorch 195214: a comparison sees the rounded value.
+// A comparison sees the rounded value.
 func TestComparisonSeesRounding(t *testing.T) {
 	p := newProgram(t)
 	a, b := p.bf16(64, 64), p.in(oracle.Floats(ir.BF16, ir.Shape{64}, random(ir.F32, ir.Shape{64}).F...))
@@ -301,7 +302,7 @@ func TestComparisonSeesRounding(t *testing.T) {
 	}
 }
 
-// pytorch 161150: softmax of a product whose maximum is not contracted.
+// Softmax of a product whose maximum is not contracted.
 func TestSoftmaxOfProduct(t *testing.T) {
 	for _, c := range [][4]float32{{3285714176, 1e9, -1e9, .7}, {7969180160, 1e9, -1e9, .3}} {
 		p := newProgram(t)
@@ -311,7 +312,7 @@ func TestSoftmaxOfProduct(t *testing.T) {
 	}
 }
 
-// burn 4347, 5310, 5598: nothing to work on.
+// Nothing to work on.
 func TestEmpty(t *testing.T) {
 	p := newProgram(t)
 	x := p.op(ir.Add, p.f32(3, 0), f(1))
