@@ -63,10 +63,8 @@ func (e *executor) stateFacts() {
 		effects = effects || n.v != nil
 	}
 	e.buffers = e.buffers[:0]
-	for _, v := range g.tensors {
-		if _, input := g.inputs[v]; !input {
-			continue
-		}
+	for _, r := range g.inputs {
+		v := g.tensors[r]
 		dense := v.storage == nil || v.layout.IsContiguous()
 		takeable := v.version == nil && v.dead() && v.storage != nil && v.storage.refs.Load() == 1
 		put(bit(dense)|bit(v.version != nil)<<1|bit(takeable)<<2, 3)
@@ -139,7 +137,7 @@ func (e *executor) layouts() {
 	g := &e.seg
 	e.stored = grow(e.stored, len(g.tensors))
 	for r, v := range g.tensors {
-		if _, input := g.inputs[v]; input && v.storage != nil {
+		if g.outside[r] && v.storage != nil {
 			e.stored[r] = v.layout
 		} else {
 			e.stored[r] = codegen.Contiguous(v.shape)
@@ -158,9 +156,9 @@ func (e *executor) rebind(k optimize.Key) error {
 		}
 	}
 	e.layouts()
-	for r, v := range g.tensors {
-		if _, input := g.inputs[v]; input && v.storage != nil {
-			b.inputs = append(b.inputs, int32(r))
+	for _, r := range g.inputs {
+		if v := g.tensors[r]; v.storage != nil {
+			b.inputs = append(b.inputs, r)
 			b.layouts = append(b.layouts, v.layout)
 		}
 	}
@@ -234,7 +232,7 @@ func (e *executor) segment() *optimize.Segment {
 	for r, v := range g.tensors {
 		t := &seg.Tensors[r]
 		t.Shape, t.DType = v.shape, v.dtype
-		if _, input := g.inputs[v]; input {
+		if g.outside[r] {
 			t.Input, t.Var, t.Buffer = true, number(v), e.buffer(v)
 			t.Layout = codegen.Contiguous(v.shape)
 			if v.storage != nil {
@@ -246,8 +244,9 @@ func (e *executor) segment() *optimize.Segment {
 	for i, n := range g.nodes {
 		op := n.op
 		op.Inputs = make([]ir.TensorRef, len(n.in))
-		for k, v := range n.in {
-			op.Inputs[k] = ir.TensorRef{ID: ir.TensorID(e.id(v)), Shape: v.shape, DType: v.dtype}
+		for k, r := range g.operands(i) {
+			v := n.in[k]
+			op.Inputs[k] = ir.TensorRef{ID: ir.TensorID(r), Shape: v.shape, DType: v.dtype}
 		}
 		op.Outputs = []ir.TensorRef{{ID: ir.TensorID(n.out.rel), Shape: n.out.shape, DType: n.out.dtype, Status: ir.NotInit}}
 		seg.Ops[i] = op

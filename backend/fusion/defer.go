@@ -54,7 +54,7 @@ func (s *Stream) place(v *Value) {
 		t, f, err := s.operand(x)
 		if err != nil && f == nil {
 			f = &failure{err: opError(&n.op, d.in, err)}
-			s.errs = append(s.errs, f)
+			s.unreported(f)
 		}
 		if f != nil {
 			v.fail = f
@@ -68,7 +68,7 @@ func (s *Stream) place(v *Value) {
 	s.enqueue(n)
 	for i := len(s.scopes) - 1; i >= 0; i-- {
 		if sc := s.scopes[i]; sc.born < d.born {
-			sc.made = append(sc.made, v)
+			sc.add(v)
 			break
 		}
 	}

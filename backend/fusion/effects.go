@@ -11,11 +11,11 @@ import (
 // of the Var is locked for writing.
 func (e *executor) effectPlace(pos int) error {
 	n := e.seg.nodes[pos]
-	old, out := n.in[0], n.out.rel
+	out := n.out.rel
 	if e.mem[out] != nil {
 		return nil // placed by the block that then failed and now runs alone
 	}
-	was := e.mem[e.id(old)]
+	was := e.mem[e.seg.operands(pos)[0]]
 	if !e.flags.inPlace[pos] || was == nil {
 		if n.v.pinned && was != nil {
 			return e.moveAside(pos, was)
@@ -47,13 +47,13 @@ func (e *executor) effectPlace(pos int) error {
 			return nil
 		}
 		was.letGo()
-		e.replace(old, m)
+		e.replace(pos, m)
 	}
 	if !e.flags.forced[pos] {
-		if !e.savable(n) {
+		if !e.savable(pos) {
 			return e.moveAside(pos, m)
 		}
-		if err := e.save(n, m); err != nil {
+		if err := e.save(pos, m); err != nil {
 			return err
 		}
 	}
@@ -65,23 +65,53 @@ func (e *executor) effectPlace(pos int) error {
 // to the new one.
 func (e *executor) moveAside(pos int, was *Storage) error {
 	n := e.seg.nodes[pos]
-	old := n.in[0]
 	aside, err := e.s.clone(was)
 	if err != nil {
 		return err
 	}
-	e.replace(old, aside)
+	e.replace(pos, aside)
 	e.mem[n.out.rel] = was
 	return nil
 }
 
-// replace gives a version other memory; its hold on the memory it had passes
-// to the caller.
-func (e *executor) replace(v *Value, m *Storage) {
-	r := e.id(v)
-	e.mem[r] = m
-	if _, input := e.seg.inputs[v]; input {
-		v.storage = m
+// replace gives the version that the effect at a position overwrites other
+// memory; its hold on the memory it had passes to the caller.
+func (e *executor) replace(pos int, m *Storage) {
+	old := e.seg.operands(pos)[0]
+	e.mem[old] = m
+	for t, of := range e.base {
+		if of == old+1 && e.mem[t] != nil {
+			e.mem[t] = m
+		}
+	}
+	if e.seg.outside[old] {
+		e.seg.tensors[old].storage = m
+	}
+}
+
+// unplace takes back what effectPlace did, after a failure. Old versions that a
+// launch may have damaged are restored from what was saved of them.
+func (e *executor) unplace(pos int, ran bool) {
+	n := e.seg.nodes[pos]
+	old, m := n.in[0], e.mem[n.out.rel]
+	if m == nil {
+		return
+	}
+	e.mem[n.out.rel] = nil
+	if m != e.mem[e.seg.operands(pos)[0]] {
+		m.letGo()
+		return
+	}
+	if p := old.version.patch; p == nil {
+		if ran {
+			e.damaged = append(e.damaged, pos)
+		}
+	} else {
+		if ran && e.s.restore(old, m) != nil {
+			e.damaged = append(e.damaged, pos)
+		}
+		old.version.patch = nil
+		p.letGo()
 	}
 }
 
@@ -90,19 +120,24 @@ func (e *executor) replace(v *Value, m *Storage) {
 // outputs.
 func (e *executor) effectDone(pos int, f *failure) {
 	n := e.seg.nodes[pos]
-	old, was := n.in[0], e.id(n.in[0])
+	old, was := n.in[0], e.seg.operands(pos)[0]
 	m := e.mem[n.out.rel]
 	if m == nil && f == nil {
 		return
 	}
 	e.s.rt.stats.effects.Add(1)
-	_, input := e.seg.inputs[old]
+	input := e.seg.outside[was]
 	switch {
 	case m != nil && m == e.mem[was]: // in place
 		e.s.rt.stats.inPlaceEffects.Add(1)
 		e.mem[was] = nil
+		for t, of := range e.base {
+			if of == was+1 {
+				e.mem[t] = nil // a view of what is overwritten: see recall
+			}
+		}
 		if old.version.patch != nil {
-			n.out.version.keeps = true
+			n.out.version.follow(old.version)
 		}
 		if input {
 			old.storage = nil // its hold on the memory passes to the new version
@@ -132,11 +167,11 @@ func (v *Value) overwritten() {
 // effectSkipped makes the new version the old one: the effect did not run.
 func (e *executor) effectSkipped(pos int) {
 	n := e.seg.nodes[pos]
-	old, out := n.in[0], n.out.rel
-	if m := e.mem[out]; m != nil && m != e.mem[e.id(old)] {
+	old, out := e.seg.operands(pos)[0], n.out.rel
+	if m := e.mem[out]; m != nil && m != e.mem[old] {
 		m.letGo()
 	}
-	m := e.mem[e.id(old)]
+	m := e.mem[old]
 	m.hold()
 	e.mem[out] = m
 }
@@ -167,23 +202,25 @@ func (s *Stream) retain(ms ...*Storage) {
 
 // savable reports whether what an effect overwrites can be named later: a
 // fixed slice, or rows whose indices are in memory now.
-func (e *executor) savable(n *node) bool {
+func (e *executor) savable(pos int) bool {
+	n := e.seg.nodes[pos]
 	if n.op.Kind == ir.SetSlice {
 		return !dynamic(&n.op)
 	}
-	return e.mem[e.id(n.in[1])] != nil
+	return e.mem[e.seg.operands(pos)[1]] != nil
 }
 
 // save copies what an effect will overwrite, for rebuilding the old version.
-func (e *executor) save(n *node, m *Storage) error {
-	s, old := e.s, n.in[0]
+func (e *executor) save(pos int, m *Storage) error {
+	s, n := e.s, e.seg.nodes[pos]
+	old := n.in[0]
 	p := &patch{next: n.out, op: ir.Operation{Kind: n.op.Kind, Attrs: n.op.Attrs, Ranges: n.op.Ranges}}
 	whole := codegen.Contiguous(n.out.shape)
 	var err error
 	if n.op.Kind == ir.SetSlice {
 		p.saved, err = s.copyOut(m, whole.Slice(n.op.Ranges), n.out.dtype)
 	} else {
-		r := e.id(n.in[1])
+		r := e.seg.operands(pos)[1]
 		p.index = s.leaf(e.mem[r], e.stored[r], n.in[1].dtype)
 		p.index.storage.hold()
 		p.saved, err = s.mini(ir.Operation{Kind: ir.Select, Attrs: n.op.Attrs}, s.leaf(m, whole, n.out.dtype), p.index)
@@ -233,7 +270,7 @@ func (s *Stream) resolve(v *Value) *failure {
 		back, err := s.undo(c, m)
 		if err != nil {
 			f := &failure{err: err}
-			s.errs = append(s.errs, f)
+			s.unreported(f)
 			return f
 		}
 		c.version.patch.letGo()
@@ -247,13 +284,23 @@ func (s *Stream) resolve(v *Value) *failure {
 }
 
 // recall rebuilds, in the middle of a segment, a version the segment itself
-// overwrote and an operation recorded after the effect still reads.
+// overwrote and an operation recorded after the effect still reads, maybe
+// through a view.
 func (e *executor) recall(t int32) error {
 	v := e.seg.tensors[t]
+	if of := e.base[t] - 1; of >= 0 {
+		if e.mem[of] == nil {
+			if err := e.recall(of); err != nil {
+				return err
+			}
+		}
+		e.mem[t] = e.mem[of]
+		return nil
+	}
 	if v.version == nil || v.version.patch == nil {
 		return &ReleasedError{By: "its Var's memory was lost"}
 	}
-	next := e.id(v.version.patch.next)
+	next := v.version.patch.next.rel
 	if e.mem[next] == nil {
 		if err := e.recall(next); err != nil {
 			return err
@@ -266,7 +313,7 @@ func (e *executor) recall(t int32) error {
 	v.version.patch.letGo()
 	v.version.patch = nil
 	e.mem[t] = m
-	if _, input := e.seg.inputs[v]; input {
+	if e.seg.outside[t] {
 		v.let = false
 		v.store(m, codegen.Contiguous(v.shape))
 	}
@@ -280,15 +327,24 @@ func (s *Stream) undo(old *Value, next *Storage) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.restore(old, m); err != nil {
+		m.letGo()
+		return nil, err
+	}
+	return m, nil
+}
+
+// restore puts what was saved of version old back into m.
+func (s *Stream) restore(old *Value, m *Storage) error {
 	p := old.version.patch
 	op, shape := p.op, old.shape.Clone()
 	if op.Kind == ir.SetSlice {
 		for i, r := range op.Ranges {
 			shape[i] = r.Len
 		}
-		return m, s.miniEffect(op, m, old, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
+		return s.miniEffect(op, m, old, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
 	}
 	op.Kind = ir.SetSelect
 	shape[op.Attrs.Axes[0]] = p.index.shape[0]
-	return m, s.miniEffect(op, m, old, p.index, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
+	return s.miniEffect(op, m, old, p.index, s.leaf(p.saved, codegen.Contiguous(shape), old.dtype))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -25,16 +26,17 @@ type executor struct {
 	vars     []varUse
 
 	// By relative id.
-	mem     []*Storage // where a tensor of the segment lies now, nil: nowhere
-	ofVar   []bool     // it is a view of a Var's memory
-	taken   []int32    // inputs whose memory the block at hand writes its outputs to
+	mem     []*Storage      // where a tensor of the segment lies now, nil: nowhere
+	base    []int32         // 1 + the version of a Var it is a view of, 0: none
+	taken   []fuser.InPlace // what the block at hand writes over
+	aside   []aside         // what it reads copies of
+	damaged []int           // effects a failed launch may have half done; nothing was kept of the old version
 	fail    []*failure
 	anyFail bool
 	stored  []codegen.Layout // how it lies there
 
 	ops    []ir.Operation // the segment's operations, when a pass needs them
 	bufs   []*backend.Buffer
-	ids    []int32
 	layout func(ir.TensorID) codegen.Layout // of e.stored
 }
 
@@ -52,7 +54,7 @@ func (s *Stream) executor() *executor {
 	}
 	e := &executor{s: s}
 	e.layout = func(t ir.TensorID) codegen.Layout { return e.stored[t] }
-	e.seg.init()
+	e.seg.init(s)
 	return e
 }
 
@@ -79,9 +81,11 @@ func (e *executor) run(ctx context.Context) {
 	defer e.unlockVars()
 	e.mem = grow(e.mem, len(g.tensors))
 	e.fail = grow(e.fail, len(g.tensors))
-	e.ofVar = grow(e.ofVar, len(g.tensors))
+	e.base = grow(e.base, len(g.tensors))
 	e.anyFail, e.explored = false, false
-	for v, r := range g.inputs {
+	e.damaged = e.damaged[:0]
+	for _, r := range g.inputs {
+		v := g.tensors[r]
 		if f := s.resolve(v); f != nil {
 			e.fail[r], e.anyFail = f, true
 		} else {
@@ -145,8 +149,8 @@ func (e *executor) collectVars() {
 		}
 		vars = append(vars, varUse{v, write})
 	}
-	for v := range e.seg.inputs {
-		if v.version != nil {
+	for _, r := range e.seg.inputs {
+		if v := e.seg.tensors[r]; v.version != nil {
 			use(v.version.v, v.is(Patched))
 		}
 	}
@@ -161,7 +165,8 @@ func (e *executor) collectVars() {
 
 // stale reports whether an input has to be rebuilt whose Var is only read.
 func (e *executor) stale() bool {
-	for v := range e.seg.inputs {
+	for _, r := range e.seg.inputs {
+		v := e.seg.tensors[r]
 		if v.version == nil || !v.is(Patched) {
 			continue
 		}

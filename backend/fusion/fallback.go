@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/fuser"
@@ -48,7 +49,7 @@ func (e *executor) isView(pos int) bool {
 }
 
 func (e *executor) operandFailure(pos int) *failure {
-	for k, t := range e.rel(pos) {
+	for k, t := range e.seg.operands(pos) {
 		if f := e.fail[t]; f != nil && !(k == 0 && e.seg.nodes[pos].op.Kind == ir.Set) {
 			return f
 		}
@@ -75,8 +76,14 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 	}
 	for c := range opt.Calls {
 		call := &opt.Calls[c]
-		for _, t := range call.Tensors {
+		for k, t := range call.Tensors {
 			if e.mem[t] != nil {
+				continue
+			}
+			if call.Kernel.Buffers[k].Mode == codegen.In {
+				if err := e.recall(int32(t)); err != nil {
+					return err
+				}
 				continue
 			}
 			m, err := e.s.alloc(e.seg.tensors[t].bytes())
@@ -93,7 +100,10 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 		if err := fuser.Bind(call, dims, ops, e.layout, &l); err != nil {
 			return err
 		}
-		if err := e.call(call, exe, &l); err != nil {
+		if err := e.launchAlone(opt, call, exe, &l); err != nil {
+			if n.v != nil {
+				e.unplace(pos, true)
+			}
 			return err
 		}
 	}
@@ -101,6 +111,14 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 		e.effectDone(pos, nil)
 	}
 	return nil
+}
+
+func (e *executor) launchAlone(opt *fuser.Optimization, call *fuser.Call, exe codegen.Executable, l *codegen.Launch) error {
+	if err := e.setAside(opt); err != nil {
+		return err
+	}
+	defer e.dropAside()
+	return e.call(call, exe, l)
 }
 
 // warn says once that a block fell back to its operations.
@@ -117,14 +135,19 @@ func (e *executor) warn(st *step, err error) {
 func (e *executor) failOp(pos int, err error) {
 	n := e.seg.nodes[pos]
 	f := &failure{err: opError(&n.op, n.in, err)}
-	e.s.errs = append(e.s.errs, f)
+	e.s.unreported(f)
 	e.spread(pos, f, n.v != nil)
 }
 
 // skip makes the output of an operation that did not run carry the cause. An
-// effect that did not run leaves the Var as it was.
+// effect that did not run leaves the Var as it was, unless a launch that failed
+// had begun to write over it and nothing was kept.
 func (e *executor) skip(pos int, f *failure) {
-	if n := e.seg.nodes[pos]; n.v != nil && e.mem[e.id(n.in[0])] != nil {
+	if slices.Contains(e.damaged, pos) {
+		e.spread(pos, f, true)
+		return
+	}
+	if n := e.seg.nodes[pos]; n.v != nil && e.mem[e.seg.operands(pos)[0]] != nil {
 		e.effectSkipped(pos)
 		return
 	}
@@ -163,14 +186,14 @@ func (e *executor) failRest(i int, err error) {
 		st := &e.plan.steps[i]
 		for _, pos := range st.opt.Ops {
 			n := e.seg.nodes[pos]
-			if n.v != nil && e.mem[e.id(n.in[0])] != nil {
+			if n.v != nil && e.mem[e.seg.operands(pos)[0]] != nil {
 				e.effectSkipped(pos)
 				continue
 			}
 			f := e.operandFailure(pos)
 			if f == nil {
 				f = &failure{err: opError(&n.op, n.in, err)}
-				e.s.errs = append(e.s.errs, f)
+				e.s.unreported(f)
 			}
 			e.spread(pos, f, false)
 		}
@@ -184,7 +207,7 @@ func (e *executor) failAll(err error) {
 		f := e.operandFailure(pos)
 		if f == nil {
 			f = &failure{err: opError(&n.op, n.in, err)}
-			e.s.errs = append(e.s.errs, f)
+			e.s.unreported(f)
 		}
 		n.out.fail = f
 		n.out.node = nil

@@ -9,10 +9,14 @@ import (
 
 // late runs the recipe of a virtual value at once, as a plan of its own,
 // before everything queued, and stores the result. The value's structural hash
-// is remembered, so that from now on such a value is stored at its drain.
+// is remembered, so that from now on such a value is stored at its drain; but
+// not of a view that was only held back because a Var's memory changes.
 func (s *Stream) late(v *Value) error {
-	s.rt.late.add(v.hash)
 	r := v.recipe
+	if !r.held {
+		s.rt.late.add(v.hash)
+		s.rt.stats.recomputed.Add(1)
+	}
 	e := s.executor()
 	defer s.release(e)
 	made := make(map[*Value]*Value, len(r.nodes))
@@ -33,7 +37,6 @@ func (s *Stream) late(v *Value) error {
 	e.seg.reset()
 	v.recipe = nil
 	r.release()
-	s.rt.stats.recomputed.Add(1)
 	if f := last.fail; f != nil {
 		v.fail = f
 		v.setState(Failed)
@@ -139,9 +142,9 @@ func (s *Stream) miniEffect(op ir.Operation, m *Storage, old *Value, in ...*Valu
 	defer s.release(e)
 	own := &Var{rt: s.rt, number: nextVar.Add(1), shape: old.shape, dtype: old.dtype}
 	cur := s.leaf(m, codegen.Contiguous(old.shape), old.dtype)
-	cur.version = &version{v: own}
+	cur.version = newVersion(own)
 	out := e.append(op, append([]*Value{cur}, in...)...)
-	out.version = &version{v: own}
+	out.version = newVersion(own)
 	e.seg.nodes[0].v = own
 	e.flags.resize(1)
 	e.flags.inPlace[0], e.flags.forced[0] = true, true

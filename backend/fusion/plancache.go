@@ -60,7 +60,7 @@ func (c *planCache) prepare(e *executor, made *optimize.Plan) *plan {
 	rel := make([][]int32, len(g.nodes))
 	outs := make([]int32, len(g.nodes))
 	for i, n := range g.nodes {
-		rel[i] = slices.Clone(e.rel(i))
+		rel[i] = slices.Clone(g.operands(i))
 		outs[i] = n.out.rel
 	}
 	p := e.s.rt.prepare(made, g.nodes, rel, outs)

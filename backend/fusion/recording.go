@@ -164,7 +164,7 @@ func (r *Recording) supersede() error {
 	for _, o := range r.outs {
 		if h := o.handle; h != nil {
 			if h.death.CompareAndSwap(nil, replayed) {
-				h.handle.of.version.handles.Add(-1)
+				h.handle.of.version.unask()
 			}
 			o.handle = nil
 		}
@@ -192,8 +192,7 @@ func (s *Stream) supersede(v *Var) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	old := v.cur
-	ver := old.version
-	if old.is(Failed) || ver.handles.Load() == 0 && ver.recipes.Load() == 0 && ver.readers.Load() == 0 && !ver.keeps {
+	if old.is(Failed) || old.version.asks() == 0 {
 		return nil // nobody can tell that the version changes
 	}
 	if old.storage != v.pin {

@@ -154,7 +154,7 @@ func (rt *Runtime) NewStream() (*Stream, error) {
 		}
 	}
 	s := &Stream{rt: rt, id: id, bound: make(map[uint64][]*binding), seg: 1}
-	s.queue.init()
+	s.queue.init(s)
 	rt.streams[s] = struct{}{}
 	return s, nil
 }

@@ -13,6 +13,7 @@ type Scope struct {
 	made    []*Value
 	handles []*Value // Value() handles taken in it
 	keep    map[*Value]struct{}
+	first   uint64 // number of the stream's next failure when it began
 	ended   bool
 }
 
@@ -30,28 +31,37 @@ func (s *Stream) innermost() *Scope {
 func (s *Stream) Begin() *Scope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sc := &Scope{s: s, born: nextBirth.Add(1)}
+	sc := &Scope{s: s, born: nextBirth.Add(1), first: s.failures}
 	s.scopes = append(s.scopes, sc)
 	return sc
 }
 
-// Keep makes v survive into the scope around this one, or for good.
+func (sc *Scope) add(v *Value) {
+	v.scope = sc
+	sc.made = append(sc.made, v)
+}
+
+// Keep makes v, which was made in this scope, survive into the scope around it,
+// or for good.
 func (sc *Scope) Keep(v *Value) {
 	sc.s.mu.Lock()
 	defer sc.s.mu.Unlock()
-	if sc.ended {
+	if sc.ended || v.dead() {
+		return
+	}
+	if v.handle != nil {
+		sc.s.claim(v)
+		if v.handle.scope.Load() != sc {
+			return
+		}
+	} else if v.scope != sc {
 		return
 	}
 	if sc.keep == nil {
 		sc.keep = make(map[*Value]struct{})
 	}
-	if v.handle != nil {
-		sc.s.claim(v)
-	}
 	sc.keep[v] = struct{}{}
-	if v.is(Pending) && v.handle == nil {
-		v.asked = true
-	}
+	v.kept = true
 }
 
 // End ends the scope: what was made in it and not kept is dead. The end of the
@@ -66,19 +76,24 @@ func (sc *Scope) End(ctx context.Context) error {
 	if sc.ended {
 		return nil
 	}
-	for s.innermost() != sc {
-		s.endInnermost(pc[0])
+	var made []*Value
+	for !sc.ended {
+		made = append(made, s.endInnermost(pc[0])...)
 	}
-	made := s.endInnermost(pc[0])
+	freeDead(made) // before the drain, which may take their memory
 	if len(s.scopes) == 0 {
 		s.drain(ctx, len(s.queue.nodes))
 	}
+	freeDead(made)
+	return s.takeErrorSince(sc.first)
+}
+
+func freeDead(made []*Value) {
 	for _, v := range made {
 		if v.dead() && !v.is(Pending) {
 			v.letGo()
 		}
 	}
-	return s.takeError()
 }
 
 // endInnermost marks deaths and returns what the scope made.
@@ -92,14 +107,17 @@ func (s *Stream) endInnermost(pc uintptr) []*Value {
 	for _, v := range sc.made {
 		if _, ok := sc.keep[v]; !ok {
 			v.death.CompareAndSwap(nil, d)
-		} else if outer != nil {
+			continue
+		}
+		v.scope = outer
+		if outer != nil {
 			outer.made = append(outer.made, v)
 		}
 	}
 	for _, h := range sc.handles {
 		if _, ok := sc.keep[h]; !ok {
 			if h.death.CompareAndSwap(nil, d) {
-				h.handle.of.version.handles.Add(-1)
+				h.handle.of.version.unask()
 			}
 		} else if outer != nil {
 			h.handle.scope.Store(outer)
@@ -115,7 +133,7 @@ func (v *Value) Release(pc uintptr) {
 	d := &death{pc: pc}
 	if v.handle != nil {
 		if v.death.CompareAndSwap(nil, d) {
-			v.handle.of.version.handles.Add(-1)
+			v.handle.of.version.unask()
 		}
 		return
 	}

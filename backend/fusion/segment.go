@@ -7,63 +7,101 @@ import "github.com/sinter-ml/sinter/ir"
 // appearance, and the token stream and hash that name the whole. It holds its
 // inputs: their storage stays, and versions count it as a reader.
 type segment struct {
+	s       *Stream
 	nodes   []*node
-	tensors []*Value         // by relative id
-	inputs  map[*Value]int32 // relative ids of tensors made before
+	tensors []*Value // by relative id
+	outside []bool   // by relative id: made before the segment
+	reads   []bool   // by relative id: a version from before that an operation reads, other than to overwrite it
+	inputs  []int32  // relative ids of tensors made before, ascending
+	ids     []int32  // the operands' relative ids, node after node
+	begin   []int32  // where each node's operands begin in ids
+	foreign map[*Value]int32
 	rel     ir.Relative
-	relIn   []int32 // scratch
 }
 
-func (g *segment) init() {
-	g.inputs = make(map[*Value]int32)
+func (g *segment) init(s *Stream) {
+	g.s = s
+	g.foreign = make(map[*Value]int32)
 	g.rel.Reset()
 }
 
-// add appends a node; outputs pending in segment seg keep their relative id in
-// the value, everything else is an input.
+// add appends a node to the segment with the number seg. Tensors of the
+// segment's own stream keep their relative id in the value, others are looked
+// up.
 func (g *segment) add(n *node, seg uint64) {
 	g.nodes = append(g.nodes, n)
-	in := g.relIn[:0]
-	for _, v := range n.in {
-		in = append(in, g.relative(v, seg))
+	at := len(g.ids)
+	g.begin = append(g.begin, int32(at))
+	for k, v := range n.in {
+		g.ids = append(g.ids, g.relative(v, seg, n.v == nil || k > 0))
 	}
-	g.relIn = in
-	out := n.out
-	out.seg, out.rel = seg, int32(len(g.tensors))
-	g.tensors = append(g.tensors, out)
-	g.rel.Append(&n.op, in, out.rel)
+	n.out.seg, n.out.rel = seg, g.number(n.out, false)
+	g.rel.Append(&n.op, g.ids[at:], n.out.rel)
 }
 
-func (g *segment) relative(v *Value, seg uint64) int32 {
-	if v.node != nil && v.seg == seg && int(v.rel) < len(g.tensors) && g.tensors[v.rel] == v {
-		return v.rel
+// operands returns the relative ids of the operands of the node at a position.
+func (g *segment) operands(pos int) []int32 {
+	if pos+1 < len(g.begin) {
+		return g.ids[g.begin[pos]:g.begin[pos+1]]
 	}
-	if r, ok := g.inputs[v]; ok {
-		return r
-	}
-	r := int32(len(g.tensors))
-	g.inputs[v] = r
+	return g.ids[g.begin[pos]:]
+}
+
+func (g *segment) number(v *Value, outside bool) int32 {
 	g.tensors = append(g.tensors, v)
-	if v.version != nil {
-		v.version.readers.Add(1)
-	} else if v.storage != nil {
-		v.storage.hold()
+	g.outside = append(g.outside, outside)
+	g.reads = append(g.reads, false)
+	return int32(len(g.tensors) - 1)
+}
+
+func (g *segment) relative(v *Value, seg uint64, reads bool) int32 {
+	r, ok := g.find(v, seg)
+	if !ok {
+		r = g.number(v, true)
+		g.inputs = append(g.inputs, r)
+		if v.home == g.s && seg != ownSegment {
+			v.seg, v.rel = seg, r
+		} else {
+			g.foreign[v] = r
+		}
+		if v.version == nil && v.storage != nil {
+			v.storage.hold()
+		}
+	}
+	if reads && v.version != nil && g.outside[r] && !g.reads[r] {
+		g.reads[r] = true
+		v.version.ask()
 	}
 	return r
 }
 
+// find returns the relative id of a tensor of the segment.
+func (g *segment) find(v *Value, seg uint64) (int32, bool) {
+	if v.home == g.s && v.seg == seg && int(v.rel) < len(g.tensors) && g.tensors[v.rel] == v {
+		return v.rel, true
+	}
+	if v.home == g.s && seg != ownSegment {
+		return 0, false
+	}
+	r, ok := g.foreign[v]
+	return r, ok
+}
+
 // reset empties the segment, drops its holds and keeps its memory.
 func (g *segment) reset() {
-	for v := range g.inputs {
-		if v.version != nil {
-			v.version.readers.Add(-1)
-		} else if v.storage != nil {
+	for _, r := range g.inputs {
+		v := g.tensors[r]
+		if g.reads[r] {
+			v.version.unask()
+		} else if v.version == nil && v.storage != nil {
 			v.storage.letGo()
 		}
 	}
 	clear(g.nodes)
 	clear(g.tensors)
 	g.nodes, g.tensors = g.nodes[:0], g.tensors[:0]
-	clear(g.inputs)
+	g.outside, g.reads, g.inputs = g.outside[:0], g.reads[:0], g.inputs[:0]
+	g.ids, g.begin = g.ids[:0], g.begin[:0]
+	clear(g.foreign)
 	g.rel.Reset()
 }

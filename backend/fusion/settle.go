@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"slices"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 	"github.com/sinter-ml/sinter/optimize"
@@ -26,8 +28,8 @@ func (e *executor) settle() {
 			v.store(e.mem[r], codegen.Contiguous(v.shape))
 		case n.v != nil:
 			v.overwritten()
-		case fate == optimize.Stored && e.ofVar[r]:
-			e.keepView(v, pos)
+		case fate == optimize.Stored && e.base[r] != 0:
+			e.keepView(pos)
 		case fate == optimize.Stored && e.mem[r] != nil:
 			v.store(e.mem[r], e.stored[r])
 		case fate == optimize.Virtual:
@@ -41,35 +43,44 @@ func (e *executor) settle() {
 	if !virtual {
 		return
 	}
-	for pos, n := range e.seg.nodes {
+	for _, n := range e.seg.nodes {
 		if v := n.out; e.fail[v.rel] == nil && n.v == nil && e.plan.Fates[v.rel] == optimize.Virtual {
-			e.setRecipe(v, e.plan.Recipes[ir.TensorID(v.rel)], pos)
+			e.setRecipe(v, slices.Clone(e.plan.Recipes[ir.TensorID(v.rel)]))
 		}
 	}
 }
 
 // setRecipe makes v virtual: the operations at the given positions, ascending,
-// compute it.
-func (e *executor) setRecipe(v *Value, positions []int, pos int) {
-	nodes := make([]*node, len(positions))
-	inside := make(map[*Value]bool, len(positions))
+// compute it. Views of a Var's memory that they start from are recipes
+// themselves and join in.
+func (e *executor) setRecipe(v *Value, positions []int) {
 	views := true
-	for i, p := range positions {
-		nodes[i] = e.seg.nodes[p]
-		inside[nodes[i].out] = true
+	inside := make(map[int32]bool, len(positions))
+	for _, p := range positions {
+		inside[e.seg.nodes[p].out.rel] = true
 		views = views && e.isView(p)
 	}
 	var inputs []*Value
-	seen := make(map[*Value]bool)
 	ofVar := false
-	for _, n := range nodes {
-		for _, in := range n.in {
-			if !inside[in] && !seen[in] {
-				seen[in] = true
-				inputs = append(inputs, in)
-				ofVar = ofVar || in.version != nil
+	for at := 0; at < len(positions); at++ {
+		n := e.seg.nodes[positions[at]]
+		for k, r := range e.seg.operands(positions[at]) {
+			if inside[r] {
+				continue
 			}
+			inside[r] = true
+			if e.base[r] != 0 {
+				positions = append(positions, e.position(r))
+				continue
+			}
+			inputs = append(inputs, n.in[k])
+			ofVar = ofVar || n.in[k].version != nil
 		}
+	}
+	slices.Sort(positions)
+	nodes := make([]*node, len(positions))
+	for i, p := range positions {
+		nodes[i] = e.seg.nodes[p]
 	}
 	v.recipe = newRecipe(nodes, inputs)
 	v.recipe.ofVar = views && ofVar
@@ -78,31 +89,15 @@ func (e *executor) setRecipe(v *Value, positions []int, pos int) {
 }
 
 // keepView makes an output that is a view of a Var's memory virtual, whatever
-// the plan says: effects change that memory.
-func (e *executor) keepView(v *Value, pos int) {
-	var positions []int
-	at := pos
-	for {
-		positions = append([]int{at}, positions...)
-		in := e.seg.nodes[at].in[0]
-		if _, input := e.seg.inputs[in]; input || in.version != nil || !e.isView(e.position(in)) {
-			break
-		}
-		at = e.position(in)
-	}
-	e.setRecipe(v, positions, pos)
+// the plan says: effects change that memory. It is copied when it is used.
+func (e *executor) keepView(pos int) {
+	v := e.seg.nodes[pos].out
+	e.setRecipe(v, []int{pos})
+	v.recipe.held = true
 }
 
 // position returns where in the segment an output was made.
-func (e *executor) position(v *Value) int {
-	lo, hi := 0, len(e.seg.nodes)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if e.seg.nodes[mid].out.rel < v.rel {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+func (e *executor) position(r int32) int {
+	at, _ := slices.BinarySearchFunc(e.seg.nodes, r, func(n *node, r int32) int { return int(n.out.rel - r) })
+	return at
 }

@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"slices"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
@@ -24,13 +26,10 @@ func (e *executor) step(i int) {
 			err = e.launch(st, e.bind.launches[i])
 		}
 	}
-	for _, t := range e.taken {
-		e.mem[t] = nil // its memory is an output's now
-	}
-	e.taken = e.taken[:0]
 	if err != nil {
-		e.unallocate(st)
-		if len(st.opt.Ops) > 1 && (st.rerun || !ran) {
+		again := !ran || st.rerun && len(e.taken) == 0
+		e.retract(st, ran)
+		if len(st.opt.Ops) > 1 && again {
 			e.warn(st, err)
 			e.alone(i)
 		} else {
@@ -39,6 +38,10 @@ func (e *executor) step(i int) {
 		e.free(st)
 		return
 	}
+	for _, x := range e.taken {
+		e.mem[x.In] = nil // its memory is the output's now
+	}
+	e.taken = e.taken[:0]
 	for _, a := range st.opt.Aliases {
 		e.alias(int32(a.Tensor), int32(a.Of))
 	}
@@ -54,7 +57,7 @@ func (e *executor) tainted(st *step) bool {
 		return false
 	}
 	for _, pos := range st.opt.Ops {
-		for k, t := range e.rel(pos) {
+		for k, t := range e.seg.operands(pos) {
 			if e.fail[t] != nil && !(k == 0 && e.seg.nodes[pos].op.Kind == ir.Set) {
 				return true
 			}
@@ -69,30 +72,17 @@ func (e *executor) tainted(st *step) bool {
 func (e *executor) alias(t, of int32) {
 	m := e.mem[of]
 	e.mem[t] = m
-	if e.ofVar[of] || e.seg.tensors[of].version != nil {
-		e.ofVar[t] = true
+	if e.seg.tensors[of].version != nil {
+		e.base[t] = of + 1
+		return
+	}
+	if e.base[of] != 0 {
+		e.base[t] = e.base[of]
 		return
 	}
 	if f := e.plan.Fates[t]; f == optimize.Stored || f == optimize.Temporary {
 		m.hold()
 	}
-}
-
-// rel returns the relative ids of an operation's operands.
-func (e *executor) rel(pos int) []int32 {
-	ids := e.ids[:0]
-	for _, v := range e.seg.nodes[pos].in {
-		ids = append(ids, e.id(v))
-	}
-	e.ids = ids
-	return ids
-}
-
-func (e *executor) id(v *Value) int32 {
-	if r, ok := e.seg.inputs[v]; ok {
-		return r
-	}
-	return v.rel
 }
 
 // allocate finds a place for everything the block writes.
@@ -131,63 +121,47 @@ func (e *executor) allocate(st *step) error {
 // temporary this block is the last to read, or a dead input of which the
 // segment is the sole owner.
 func (e *executor) takeable(st *step, t int32) *Storage {
-	for _, p := range st.takes {
-		if int32(p.Out) != t {
+	for _, x := range st.takes {
+		if int32(x.Out) != t {
 			continue
 		}
-		in := int32(p.In)
+		in := int32(x.In)
 		m := e.mem[in]
 		v := e.seg.tensors[in]
 		if m == nil || m.fixed || m.buf.Bytes != e.seg.tensors[t].bytes() || m.refs.Load() != 1 {
 			continue
 		}
-		if r, input := e.seg.inputs[v]; input {
-			if r != in || v.version != nil || !v.dead() || !e.lastRead(st, in) {
+		if e.seg.outside[in] {
+			if v.version != nil || !v.dead() {
 				continue
 			}
 			m.hold() // the segment's own hold ends with it
-			e.taken = append(e.taken, in)
-			return m
+		} else if !slices.Contains(st.frees, in) {
+			continue
 		}
-		for _, f := range st.frees {
-			if f == in {
-				e.taken = append(e.taken, in)
-				return m
-			}
-		}
+		e.taken = append(e.taken, x)
+		return m
 	}
 	return nil
 }
 
-// lastRead reports whether no later block reads tensor t.
-func (e *executor) lastRead(st *step, t int32) bool {
-	after := false
-	for i := range e.plan.steps {
-		other := &e.plan.steps[i]
-		if other == st {
-			after = true
-			continue
-		}
-		if !after {
-			continue
-		}
-		for _, in := range other.inputs {
-			if in == t {
-				return false
-			}
-		}
-		for _, a := range other.opt.Aliases {
-			if int32(a.Of) == t {
-				return false
-			}
-		}
+// retract gives back what a block that failed was to write. What its launch
+// may have damaged is restored, or not used any more.
+func (e *executor) retract(st *step, ran bool) {
+	for _, pos := range slices.Backward(st.effects) {
+		e.unplace(pos, ran)
 	}
-	return true
-}
-
-// unallocate gives back what a block that did not run was to write. Memory
-// taken from an input is not given back: the input may be damaged.
-func (e *executor) unallocate(st *step) {
+	for _, x := range e.taken {
+		switch {
+		case ran:
+			e.mem[x.In] = nil
+			continue
+		case e.seg.outside[x.In]:
+			e.mem[x.In].letGo()
+		}
+		e.mem[x.Out] = nil
+	}
+	e.taken = e.taken[:0]
 	for _, t := range st.writes {
 		if m := e.mem[t]; m != nil {
 			e.mem[t] = nil
@@ -198,6 +172,10 @@ func (e *executor) unallocate(st *step) {
 
 // launch runs the calls of a block.
 func (e *executor) launch(st *step, launches []codegen.Launch) error {
+	if err := e.setAside(st.opt); err != nil {
+		return err
+	}
+	defer e.dropAside()
 	for c := range st.opt.Calls {
 		if err := e.call(&st.opt.Calls[c], st.exes[c], &launches[c]); err != nil {
 			return err
@@ -206,17 +184,54 @@ func (e *executor) launch(st *step, launches []codegen.Launch) error {
 	return nil
 }
 
-func (e *executor) call(call *fuser.Call, exe codegen.Executable, l *codegen.Launch) error {
-	bufs := e.bufs[:0]
-	for _, t := range call.Tensors {
-		bufs = append(bufs, e.mem[t].buf)
-	}
-	e.bufs = bufs
-	if w := e.s.window; w != nil && w.recording {
-		for _, t := range call.Tensors {
-			w.retain(e.mem[t])
+// aside is a copy of memory that a kernel reads in another order than it
+// writes over it.
+type aside struct{ of, copy *Storage }
+
+// setAside copies what the optimization reads and overwrites in another order.
+func (e *executor) setAside(opt *fuser.Optimization) error {
+	for _, t := range opt.Aside {
+		m := e.mem[t]
+		if slices.ContainsFunc(e.aside, func(x aside) bool { return x.of == m }) {
+			continue
+		}
+		for _, pos := range opt.Ops {
+			if n := e.seg.nodes[pos]; n.v != nil && e.mem[n.out.rel] == m {
+				c, err := e.s.clone(m)
+				if err != nil {
+					return err
+				}
+				e.aside = append(e.aside, aside{m, c})
+				break
+			}
 		}
 	}
+	return nil
+}
+
+func (e *executor) dropAside() {
+	for _, x := range e.aside {
+		x.copy.letGo()
+	}
+	clear(e.aside)
+	e.aside = e.aside[:0]
+}
+
+func (e *executor) call(call *fuser.Call, exe codegen.Executable, l *codegen.Launch) error {
+	bufs := e.bufs[:0]
+	for k, t := range call.Tensors {
+		m := e.mem[t]
+		if call.Kernel.Buffers[k].Mode == codegen.In {
+			for _, x := range e.aside {
+				if x.of == m {
+					m = x.copy
+				}
+			}
+		}
+		bufs = append(bufs, m.buf)
+		e.s.retain(m)
+	}
+	e.bufs = bufs
 	e.params(call, l)
 	return e.s.rt.dev.Launch(e.s.id, exe, l, bufs)
 }
@@ -234,7 +249,7 @@ func (e *executor) params(call *fuser.Call, l *codegen.Launch) {
 // free ends the temporaries whose last reader the block was.
 func (e *executor) free(st *step) {
 	for _, t := range st.frees {
-		if m := e.mem[t]; m != nil && !e.ofVar[t] {
+		if m := e.mem[t]; m != nil && e.base[t] == 0 {
 			e.mem[t] = nil
 			m.letGo()
 		}

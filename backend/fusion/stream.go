@@ -17,17 +17,20 @@ type Stream struct {
 	rt *Runtime
 	id backend.Stream
 
-	mu     sync.Mutex
-	closed bool
-	seg    uint64 // number of the segment being recorded
-	queue  segment
-	scopes []*Scope
-	errs   []*failure
-	tape   Tape
-	window *Window // a capture that is open on the stream
+	mu       sync.Mutex
+	closed   bool
+	seg      uint64 // number of the segment being recorded
+	queue    segment
+	scopes   []*Scope
+	errs     []*failure // those nobody was told of
+	failures uint64     // how many there were
+	tape     Tape
+	window   *Window // a capture that is open on the stream
 
 	bound map[uint64][]*binding // by hash of relative form and facts
 	idle  []*executor
+
+	readers readers // scratch of markEffects
 }
 
 // Tape is told of every operation recorded on a stream it is set on; reverse
@@ -152,7 +155,7 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 func (s *Stream) push(n *node) {
 	s.enqueue(n)
 	if sc := s.innermost(); sc != nil && n.v == nil {
-		sc.made = append(sc.made, n.out)
+		sc.add(n.out)
 	}
 }
 
@@ -233,7 +236,7 @@ func (s *Stream) FromBytes(dtype ir.DType, shape ir.Shape, data []byte, pc uintp
 	v.home, v.pc, v.shape, v.dtype = s, pc, shape, dtype
 	v.store(st, codegen.Contiguous(shape))
 	if sc := s.innermost(); sc != nil {
-		sc.made = append(sc.made, v)
+		sc.add(v)
 	}
 	return v
 }
@@ -296,6 +299,6 @@ func (s *Stream) Close() error {
 // ClosedStream returns a stream every use of which fails.
 func (rt *Runtime) ClosedStream() *Stream {
 	s := &Stream{rt: rt, closed: true}
-	s.queue.init()
+	s.queue.init(s)
 	return s
 }

@@ -48,7 +48,9 @@ type Value struct {
 	seg   uint64
 	rel   int32  // relative id within segment seg of the home stream
 	hash  uint64 // structural hash, ending at the segment's inputs
-	asked bool   // read, kept or saved by a tape: stored at the drain
+	asked bool   // read or saved by a tape: stored at the drain
+	kept  bool   // kept by a scope: stored at the drain unless dead by then
+	scope *Scope // the innermost scope it was made in that is open; nil: none
 
 	storage *Storage
 	layout  codegen.Layout
@@ -80,6 +82,7 @@ type recipe struct {
 	nodes  []*node
 	inputs []*Value
 	ofVar  bool // all views of a version of a Var: the result is copied, since effects change that memory
+	held   bool // of a view of a Var that the plan stores: it is copied when it is used
 }
 
 // node is a recorded operation.
@@ -192,7 +195,7 @@ func (v *Value) letGo() {
 func newRecipe(nodes []*node, inputs []*Value) *recipe {
 	for _, in := range inputs {
 		if in.version != nil {
-			in.version.recipes.Add(1)
+			in.version.ask()
 		} else if in.storage != nil {
 			in.storage.hold()
 		}
@@ -203,7 +206,7 @@ func newRecipe(nodes []*node, inputs []*Value) *recipe {
 func (r *recipe) release() {
 	for _, in := range r.inputs {
 		if in.version != nil {
-			in.version.recipes.Add(-1)
+			in.version.unask()
 		} else if in.storage != nil {
 			in.storage.letGo()
 		}

@@ -21,6 +21,8 @@ type Var struct {
 	mu  sync.Mutex // guards cur
 	cur *Value
 
+	asking sync.Mutex // guards the versions' lines; no other lock is taken under it
+
 	// content is held shared while a drain reads the memory of any version and
 	// exclusively while one writes it. Drains take several in order of number.
 	content sync.RWMutex
@@ -31,12 +33,46 @@ type Var struct {
 
 // version is what is known of a version of a Var beside its value.
 type version struct {
-	v       *Var
-	handles atomic.Int32 // living Value() handles
-	recipes atomic.Int32 // living recipes that read it
-	readers atomic.Int32 // operands of queued operations, on any stream
-	keeps   bool         // under content: an older version is rebuilt from this one
-	patch   *patch       // Patched: how to rebuild it
+	v     *Var
+	line  *line  // under the Var's asking
+	patch *patch // Patched: how to rebuild it
+}
+
+// line is a run of versions each but the last of which is rebuilt from the
+// next. As long as one of them can be asked for, the last must be kept, too.
+type line struct {
+	asks int // living handles, living recipes and queued readers of all of them
+}
+
+func newVersion(v *Var) *version { return &version{v: v, line: new(line)} }
+
+// ask counts one more who can ask for the version.
+func (ver *version) ask() {
+	ver.v.asking.Lock()
+	ver.line.asks++
+	ver.v.asking.Unlock()
+}
+
+func (ver *version) unask() {
+	ver.v.asking.Lock()
+	ver.line.asks--
+	ver.v.asking.Unlock()
+}
+
+// asks returns how many can ask for the version or an older one that is
+// rebuilt from it.
+func (ver *version) asks() int {
+	ver.v.asking.Lock()
+	defer ver.v.asking.Unlock()
+	return ver.line.asks
+}
+
+// follow makes ver, the newest version, one that old is rebuilt from.
+func (ver *version) follow(old *version) {
+	ver.v.asking.Lock()
+	old.line.asks += ver.line.asks
+	ver.line = old.line
+	ver.v.asking.Unlock()
 }
 
 // patch is what an in-place effect overwrote.
@@ -63,7 +99,7 @@ func (s *Stream) NewVar(init *Value) *Var {
 	v := &Var{rt: s.rt, number: nextVar.Add(1), shape: init.shape, dtype: init.dtype}
 	cur := s.rt.newValue()
 	cur.shape, cur.dtype, cur.pc = init.shape, init.dtype, init.pc
-	cur.version = &version{v: v}
+	cur.version = newVersion(v)
 	v.cur = cur
 	t, f, err := s.operand(init)
 	if err == nil && f == nil && t.home == s && t.is(Pending) {
@@ -72,7 +108,7 @@ func (s *Stream) NewVar(init *Value) *Var {
 	switch {
 	case err != nil:
 		f = &failure{err: err}
-		s.errs = append(s.errs, f)
+		s.unreported(f)
 		fallthrough
 	case f != nil:
 		cur.fail = f
@@ -91,7 +127,7 @@ func (s *Stream) NewVar(init *Value) *Var {
 	st, err := s.dense(t)
 	if err != nil {
 		cur.fail = &failure{err: err}
-		s.errs = append(s.errs, cur.fail)
+		s.unreported(cur.fail)
 		cur.setState(Failed)
 		return v
 	}
@@ -124,7 +160,7 @@ func (v *Var) Name() string {
 func (v *Var) Value() *Value {
 	v.mu.Lock()
 	cur := v.cur
-	cur.version.handles.Add(1)
+	cur.version.ask()
 	v.mu.Unlock()
 	h := v.rt.newValue()
 	h.shape, h.dtype = v.shape, v.dtype
@@ -203,7 +239,7 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 	}
 	nv := s.rt.newValue()
 	nv.home, nv.pc, nv.shape, nv.dtype = s, op.PC, v.shape, v.dtype
-	nv.version = &version{v: v}
+	nv.version = newVersion(v)
 	n.op.Outputs[0].ID = nv.id
 	n.out, nv.node = nv, n
 	s.push(n)
