@@ -53,7 +53,8 @@ func equalScalars(ops []ir.Operation, i, j int) bool {
 		slices.EqualFunc(a.Ranges, b.Ranges, func(x, y ir.Range) bool { return x.Start == y.Start })
 }
 
-// appendKey appends everything of an operation that the relative form fixes.
+// appendKey appends everything of an operation that the relative form fixes and
+// its result depends on.
 func appendKey(b []byte, op *ir.Operation) []byte {
 	num := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	list := func(v []int) {
@@ -74,8 +75,6 @@ func appendKey(b []byte, op *ir.Operation) []byte {
 	for _, in := range op.Inputs {
 		num(int(in.ID))
 	}
-	num(int(op.Outputs[0].DType))
-	list(op.Outputs[0].Shape)
 	a := &op.Attrs
 	list(a.Axes)
 	list(a.Shape)

@@ -57,7 +57,6 @@ func newDAG(w *work) *dag {
 		switch {
 		case w.unneeded[i]:
 		case w.merged[i]:
-			read(i, w.same[op.Outputs[0].ID])
 			share(op.Outputs[0].ID, w.same[op.Outputs[0].ID])
 			continue
 		case w.seg.inPlace(i):

@@ -120,6 +120,8 @@ type fakeFuser struct {
 	space int
 	ready bool
 	fail  bool // Finish fails
+	one   bool // Finish fails when it is to store more than one tensor
+	all   bool // Finish stores everything
 }
 
 func (f *fakeFuser) Name() string         { return f.name }
@@ -166,7 +168,10 @@ func (f *fakeFuser) Finish() (*fuser.Optimization, error) {
 		return nil, errors.New("cannot finish")
 	}
 	out := &fuser.Optimization{Fuser: f.name, Ops: f.ops, Score: f.Properties().Score}
-	fakeCall(f.g, out, func(t ir.TensorID) bool { return f.g.Tensors[t].Stored })
+	fakeCall(f.g, out, func(t ir.TensorID) bool { return f.all || f.g.Tensors[t].Stored })
+	if f.one && len(out.Stored) > 1 {
+		return nil, errors.New("stores one tensor only")
+	}
 	return out, nil
 }
 

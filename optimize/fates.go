@@ -103,7 +103,6 @@ func (f *fates) settle(op int, t ir.TensorID) {
 		f.settleMerged(op, t)
 	case f.inMemory(t) && !f.dead[t]:
 		f.fate[t] = Stored
-		f.hold(t)
 	case f.inMemory(t):
 		f.fate[t] = Temporary
 	case f.seg.Tensors[t].Dead: // what it stands for is settled by itself
@@ -120,26 +119,17 @@ func (f *fates) settleMerged(op int, t ir.TensorID) {
 		f.fate[t] = Dropped
 	case f.wanted[t] || f.producer[rep] >= 0 && f.fate[rep] == Stored:
 		f.fate[t] = Stored
-		f.hold(rep)
 	default:
 		f.virtual(op, t)
 	}
 }
 
-// hold makes sure that a tensor which something keeps outlives the segment,
-// and so does the tensor it is a view of.
+// hold makes a tensor that something starts from outlive the segment. Of an
+// alias, adopt holds the tensor behind it.
 func (f *fates) hold(t ir.TensorID) {
-	p := f.producer[t]
-	if p < 0 {
-		return
-	}
-	f.fate[t] = Stored
-	delete(f.recipes, t)
-	switch {
-	case f.merged[p]:
-		f.hold(f.same[t])
-	case f.isView(p) && f.unitOf[p] == nil:
-		f.hold(f.ops[p].Inputs[0].ID)
+	if f.producer[t] >= 0 {
+		f.fate[t] = Stored
+		delete(f.recipes, t)
 	}
 }
 

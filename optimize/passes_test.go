@@ -84,6 +84,31 @@ func TestCommonSubexpressions(t *testing.T) {
 			v := b.in(4, 4)
 			return b.axes(ir.Sum, v, 0), b.axes(ir.Sum, v, 1)
 		}, result{0, 0}},
+		"other counts": {func(b *builder) (ir.TensorID, ir.TensorID) {
+			repeat := func(n int) ir.TensorID {
+				return b.add(ir.Operation{Kind: ir.Repeat, Attrs: ir.Attrs{Ints: []int{n, 6 / n}}}, 0)
+			}
+			b.in(6, 6)
+			return repeat(2), repeat(3)
+		}, result{0, 0}},
+		"other directions": {func(b *builder) (ir.TensorID, ir.TensorID) {
+			scan := func(reverse bool) ir.TensorID {
+				return b.add(ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{0}, Reverse: reverse}}, 0)
+			}
+			b.in(4)
+			return scan(false), scan(true)
+		}, result{0, 0}},
+		"exclusive or not": {func(b *builder) (ir.TensorID, ir.TensorID) {
+			scan := func(flag bool) ir.TensorID {
+				return b.add(ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{0}, Flag: flag}}, 0)
+			}
+			b.in(4)
+			return scan(false), scan(true)
+		}, result{0, 0}},
+		"other dtypes": {func(b *builder) (ir.TensorID, ir.TensorID) {
+			v := b.in(4)
+			return b.cast(v, ir.BF16), b.cast(v, ir.I64)
+		}, result{0, 0}},
 		"draws": {func(b *builder) (ir.TensorID, ir.TensorID) {
 			draw := func() ir.TensorID {
 				return b.add(ir.Operation{Kind: ir.Uniform, Attrs: ir.Attrs{Shape: ir.Shape{4}, DType: ir.F32},
@@ -108,7 +133,9 @@ func TestCommonSubexpressions(t *testing.T) {
 			b := &builder{}
 			x, y := c.build(b)
 			b.asked(x, y)
-			p := plan(t, b, Options{})
+			seg := b.done()
+			p, err := fakePlanner(fakes(), Options{Check: true}).Plan(seg)
+			require.NoError(t, err)
 			require.Equal(t, c.want.merged, rewrites(p)["cse"])
 			guards := 0
 			for _, g := range p.Guards {
@@ -140,6 +167,19 @@ func TestMergedTensorsOfEveryFate(t *testing.T) {
 	}
 }
 
+// What stands for a living tensor lives on, though dead itself.
+func TestMergedTensorThatCrosses(t *testing.T) {
+	b := &builder{}
+	x := b.in(4, 4)
+	first, second := b.op(ir.Neg, x), b.op(ir.Neg, x)
+	b.dead(first)
+	b.asked(b.op(ir.MatMul, first, second))
+	p := plan(t, b, Options{})
+	require.Equal(t, Stored, p.Fates[second])
+	require.Equal(t, Stored, p.Fates[first])
+	require.Empty(t, p.Recipes)
+}
+
 func TestFolding(t *testing.T) {
 	cases := map[string]struct {
 		build func(b *builder) ir.TensorID
@@ -162,6 +202,7 @@ func TestFolding(t *testing.T) {
 		"widen and narrow": {func(b *builder) ir.TensorID { return b.cast(b.cast(b.typed(ir.BF16, 4), ir.F32), ir.BF16) }, map[string]int{"fold-cast": 1}},
 		"narrow and widen": {func(b *builder) ir.TensorID { return b.cast(b.cast(b.in(4), ir.BF16), ir.F32) }, map[string]int{}},
 		"i64 through f32":  {func(b *builder) ir.TensorID { return b.cast(b.cast(b.typed(ir.I64, 4), ir.F32), ir.I64) }, map[string]int{}},
+		"bf16 through i64": {func(b *builder) ir.TensorID { return b.cast(b.cast(b.typed(ir.BF16, 4), ir.I64), ir.BF16) }, map[string]int{}},
 		"bool through i64": {func(b *builder) ir.TensorID { return b.cast(b.cast(b.typed(ir.Bool, 4), ir.I64), ir.Bool) }, map[string]int{"fold-cast": 1}},
 	}
 	for name, c := range cases {

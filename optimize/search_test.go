@@ -187,6 +187,84 @@ func TestViewsJoinTheirProducerOrConsumers(t *testing.T) {
 	})
 }
 
+// A view recorded before the last operation of a block: the block's operations
+// are offered again, in recorded order.
+func TestViewFromBeforeTheEndOfTheBlock(t *testing.T) {
+	b := &builder{}
+	a := b.op(ir.Neg, b.in(4, 4))             // 0
+	v := b.axes(ir.Permute, a, 1, 0)          // 1
+	b.asked(b.op(ir.Add, b.op(ir.Neg, a), v)) // 2, 3
+	b.dead(v)
+	p := plan(t, b, Options{})
+	require.Len(t, p.Blocks, 1)
+	require.Equal(t, []int{0, 1, 2, 3}, p.Blocks[0].Ops)
+}
+
+// A fuser that promises more but never gets ready does not undo a block.
+func TestReadyFusersKeepTheirBlocks(t *testing.T) {
+	negs := fakeFactory("negs", func(f *fakeFuser, op *ir.Operation, _ ir.Class) fuser.Verdict {
+		f.ready = true
+		if op.Kind != ir.Neg {
+			return refuse("kind", op)
+		}
+		return accepted
+	})
+	b := &builder{}
+	x := b.op(ir.Neg, b.op(ir.Neg, b.in(4)))
+	b.asked(b.op(ir.Add, x, x))
+	seg := b.done()
+	p, err := fakePlanner([]fuser.Factory{anything(false), negs}, Options{Check: true}).Plan(seg)
+	require.NoError(t, err)
+	require.Len(t, p.Blocks, 2)
+	require.Equal(t, []int{0, 1}, p.Blocks[0].Ops)
+	why := p.Log.Why(1, 2) // refused by one fuser, then by the planner
+	require.Equal(t, string(RuleNotReady), why[len(why)-1].Rule)
+}
+
+// A fuser may store more than it has to.
+func TestFuserThatStoresMore(t *testing.T) {
+	factory := fakeMap()
+	inner := factory.New
+	factory.New = func(g *fuser.Graph, p *fuser.Profile) fuser.Fuser {
+		f := inner(g, p).(*fakeFuser)
+		f.all = true
+		return f
+	}
+	b := &builder{}
+	x := b.op(ir.Neg, b.in(4))
+	y := b.op(ir.Neg, x)
+	b.asked(b.op(ir.Neg, y))
+	b.dead(x)
+	seg := b.done()
+	p, err := fakePlanner([]fuser.Factory{factory}, Options{Check: true}).Plan(seg)
+	require.NoError(t, err)
+	require.Len(t, p.Blocks, 1)
+	require.Equal(t, Temporary, p.Fates[x])
+	require.Equal(t, Stored, p.Fates[y])
+	require.Empty(t, p.Recipes)
+}
+
+// What only its recipe's size would store stays virtual if the fuser cannot.
+func TestFuserThatCannotStore(t *testing.T) {
+	factory := fakeMap()
+	inner := factory.New
+	factory.New = func(g *fuser.Graph, p *fuser.Profile) fuser.Fuser {
+		f := inner(g, p).(*fakeFuser)
+		f.one = true
+		return f
+	}
+	b := &builder{}
+	x := b.op(ir.Add, b.op(ir.Add, b.in(4), b.in(4)), b.op(ir.Add, b.in(4), b.in(4)))
+	x = b.op(ir.Add, x, b.in(4)) // a recipe of five times the size
+	b.op(ir.Neg, x)
+	seg := b.done()
+	p, err := fakePlanner([]fuser.Factory{factory}, Options{Check: true}).Plan(seg)
+	require.NoError(t, err)
+	require.Len(t, p.Blocks, 1)
+	require.Equal(t, Virtual, p.Fates[x])
+	require.Len(t, p.Recipes[x], 4)
+}
+
 func TestBlocksMerge(t *testing.T) {
 	b := &builder{}
 	l := b.op(ir.Neg, b.op(ir.Neg, b.in(4, 4)))

@@ -23,13 +23,13 @@ type work struct {
 	idle     []bool // nothing reads it after rewriting; its output is recomputed when asked
 	// same is, by tensor, the tensor that stands for it.
 	same []ir.TensorID
-	// asked and dead start as the segment's; a tensor that stands for others is
-	// asked when one of them is, and dead when all are.
-	asked, dead []bool
-	consumers   [][]int // by tensor: the operations that are computed and read it, set by settle
-	used        []bool  // by tensor: an operation that is not unneeded read it as recorded, set by settle
-	wanted      []bool  // by tensor: in memory however blocks turn out, set by settle
-	guards      []Guard
+	// dead is, by tensor, whether nobody can ask for it; a tensor that stands
+	// for others is dead when all are.
+	dead      []bool
+	consumers [][]int // by tensor: the operations that are computed and read it, set by settle
+	used      []bool  // by tensor: an operation that is not unneeded read it as recorded, set by settle
+	wanted    []bool  // by tensor: in memory however blocks turn out, set by settle
+	guards    []Guard
 }
 
 func newWork(seg *Segment, opts Options) (*work, error) {
@@ -38,12 +38,11 @@ func newWork(seg *Segment, opts Options) (*work, error) {
 		seg: seg, opts: opts, log: newLog(opts.LogLimit),
 		ops: slices.Clone(seg.Ops), producer: make([]int, m),
 		unneeded: make([]bool, n), merged: make([]bool, n), idle: make([]bool, n),
-		same: make([]ir.TensorID, m), asked: make([]bool, m), dead: make([]bool, m),
+		same: make([]ir.TensorID, m), dead: make([]bool, m),
 	}
 	for i := range seg.Tensors {
 		w.producer[i] = -1
 		w.same[i] = ir.TensorID(i)
-		w.asked[i] = seg.Tensors[i].Asked
 		w.dead[i] = seg.Tensors[i].Dead && !seg.Tensors[i].Asked
 	}
 	for i := range seg.Ops {
@@ -116,7 +115,6 @@ func (w *work) merge(pass string, op int, of ir.TensorID) {
 	out := w.ops[op].Outputs[0].ID
 	w.merged[op] = true
 	w.same[out] = of
-	w.asked[of] = w.asked[of] || w.asked[out] && !w.seg.Tensors[of].Input
 	w.dead[of] = w.dead[of] && w.dead[out]
 	w.log.add(Decision{Event: EventRewrite, Rule: pass, Op: op, Detail: fmt.Sprintf("%s is %s", tensorName(out), tensorName(of))})
 }
@@ -177,7 +175,7 @@ func (w *work) want() {
 		}
 		for _, out := range w.ops[i].Outputs {
 			t := out.ID
-			keep := w.asked[t] || !w.used[t]
+			keep := w.seg.Tensors[t].Asked || !w.used[t]
 			switch w.class(i) {
 			case ir.ClassEffect:
 				keep = true
