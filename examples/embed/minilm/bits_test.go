@@ -1,0 +1,99 @@
+package minilm_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/examples/embed/minilm"
+	"github.com/sinter-ml/sinter/graphapi"
+)
+
+// batches are the texts that tests of how the model runs take.
+func batches() [][]string {
+	if race {
+		return [][]string{{"Fusing operations avoids round trips."}}
+	}
+	return [][]string{
+		{"Fusing operations avoids round trips through memory."},
+		{"a", "Where is the nearest railway station?", ""},
+	}
+}
+
+// capture captures the model for the sizes of a batch.
+func capture(t *testing.T, dev *sinter.Device, e *minilm.Encoder, texts []string) *graphapi.Graph {
+	t.Helper()
+	s := dev.NewStream()
+	ids, mask := inputs(s, e, texts...)
+	g, err := graphapi.Capture(context.Background(), s, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		return []*sinter.Tensor{e.Model.Forward(s, in[0], in[1])}, nil
+	}, []*sinter.Tensor{ids, mask}, graphapi.RequireHardware())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, g.Close())
+		require.NoError(t, s.Close())
+	})
+	return g
+}
+
+func bits(x []float32) []uint32 {
+	out := make([]uint32, len(x))
+	for i, v := range x {
+		out[i] = math.Float32bits(v)
+	}
+	return out
+}
+
+// However it runs, the model gives the same bits: fused, operation by operation,
+// captured and replayed, replayed again after other texts, and with one thread
+// or three.
+func TestSameBits(t *testing.T) {
+	ctx := context.Background()
+	dev, fused := load(t, sinter.WithWorkers(3))
+	_, unfused := load(t, sinter.WithFusion(false), sinter.WithWorkers(1))
+	flat := func(e *minilm.Encoder, texts []string) []uint32 {
+		out, err := e.Embed(ctx, texts)
+		require.NoError(t, err)
+		var all []float32
+		for _, x := range out {
+			all = append(all, x...)
+		}
+		return bits(all)
+	}
+	for _, texts := range batches() {
+		want := flat(unfused, texts)
+		require.Equal(t, want, flat(fused, texts), "fused")
+		require.Equal(t, want, flat(fused, texts), "fused, plan known")
+
+		g := capture(t, dev, fused, texts)
+		replay := func(ids, mask *sinter.Tensor) []uint32 {
+			require.NoError(t, g.Replay(ids, mask))
+			out, err := sinter.Read[float32](ctx, g.Out(0))
+			require.NoError(t, err)
+			return bits(out)
+		}
+		ids, mask := inputs(dev, fused, texts...)
+		require.Equal(t, want, replay(ids, mask), "replayed")
+		other := sinter.Full(dev, sinter.I64, 2000, ids.Shape()...)
+		require.NotEqual(t, want, replay(other, mask), "replayed with other ids")
+		require.Equal(t, want, replay(ids, mask), "replayed again")
+	}
+}
+
+// A text has the same embedding to the bit wherever it stands in a batch of
+// texts of its length.
+func TestPlaceInBatchChangesNothing(t *testing.T) {
+	if race {
+		t.Skip("arithmetic alone, and slow under the race detector")
+	}
+	_, e := load(t)
+	out, err := e.Embed(context.Background(), []string{"the cat sat", "the dog ran", "the cat sat"})
+	require.NoError(t, err)
+	require.Equal(t, bits(out[0]), bits(out[2]))
+	alone, err := e.Embed(context.Background(), []string{"the cat sat"})
+	require.NoError(t, err)
+	require.Equal(t, bits(out[0]), bits(alone[0]))
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package minilm_test
+
+const race = false
