@@ -107,7 +107,29 @@ func arangeStep(v, slot int, in *codegen.Instr) func(*worker) {
 		w.positions(at, slot)
 		d := out[float32](w, v)
 		for i, c := range at {
-			d[i] = float32(start + float64(float64(c)*step))
+			x := start + float64(float64(c)*step)
+			if in.To == ir.BF16 {
+				d[i] = onceToBF16(x)
+			} else {
+				d[i] = float32(x)
+			}
 		}
 	}
+}
+
+// onceToBF16 rounds x once to bfloat16, half to even: float32 on the way would
+// round twice, so that step rounds to odd, which keeps which side of a tie x
+// lies on (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+// 2008).
+func onceToBF16(x float64) float32 {
+	f := float32(x)
+	if b := math.Float32bits(f); float64(f) != x && x == x && b&1 == 0 {
+		if math.Abs(float64(f)) > math.Abs(x) {
+			b--
+		} else {
+			b++
+		}
+		f = math.Float32frombits(b)
+	}
+	return ir.BFloat16FromFloat32(f).Float32()
 }
