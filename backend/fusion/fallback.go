@@ -71,6 +71,9 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 		if err != nil {
 			return err
 		}
+		if err := e.present(int32(a.Of)); err != nil {
+			return err
+		}
 		e.stored[a.Tensor] = l
 		e.alias(int32(a.Tensor), int32(a.Of))
 	}

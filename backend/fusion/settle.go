@@ -51,8 +51,8 @@ func (e *executor) settle() {
 }
 
 // setRecipe makes v virtual: the operations at the given positions, ascending,
-// compute it. Views of a Var's memory that they start from are recipes
-// themselves and join in.
+// compute it. What they start from and is not in memory afterwards joins in:
+// views of a Var's memory are recipes themselves.
 func (e *executor) setRecipe(v *Value, positions []int) {
 	views := true
 	inside := make(map[int32]bool, len(positions))
@@ -69,7 +69,7 @@ func (e *executor) setRecipe(v *Value, positions []int) {
 				continue
 			}
 			inside[r] = true
-			if e.base[r] != 0 {
+			if !e.seg.outside[r] && n.in[k].version == nil && (e.base[r] != 0 || e.plan.Fates[r] != optimize.Stored) {
 				positions = append(positions, e.position(r))
 				continue
 			}

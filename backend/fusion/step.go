@@ -88,8 +88,13 @@ func (e *executor) alias(t, of int32) {
 // allocate finds a place for everything the block writes.
 func (e *executor) allocate(st *step) error {
 	for _, t := range st.inputs {
-		if e.mem[t] == nil {
-			if err := e.recall(t); err != nil {
+		if err := e.present(t); err != nil {
+			return err
+		}
+	}
+	for _, a := range st.opt.Aliases {
+		if !slices.Contains(st.opt.Stored, a.Of) {
+			if err := e.present(int32(a.Of)); err != nil {
 				return err
 			}
 		}
@@ -115,6 +120,14 @@ func (e *executor) allocate(st *step) error {
 		e.mem[t] = m
 	}
 	return nil
+}
+
+// present makes sure that tensor t is in memory.
+func (e *executor) present(t int32) error {
+	if e.mem[t] != nil {
+		return nil
+	}
+	return e.recall(t)
 }
 
 // takeable returns storage of an input the block may write output t over: a
