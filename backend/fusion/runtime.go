@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -85,6 +84,9 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		seed:    opts.Seed,
 	}
 	rt.late.init()
+	if r, ok := dev.(backend.Reclaimer); ok {
+		r.SetReclaim(reclaim)
+	}
 	var err error
 	if rt.def, err = rt.NewStream(); err != nil {
 		return nil, errors.Join(err, dev.Close())
@@ -200,10 +202,4 @@ func (rt *Runtime) Close() error {
 		first = err
 	}
 	return first
-}
-
-// Reclaim frees what the collector found unreachable; devices call it before
-// they take more memory.
-func (rt *Runtime) Reclaim() {
-	runtime.GC()
 }

@@ -3,6 +3,7 @@ package fusion
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -61,4 +62,23 @@ func bytesOf[T any](data []T) []byte {
 		return nil
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0])))
+}
+
+// reclaimWait bounds how long an allocation waits for cleanups to free what a
+// collection found.
+const reclaimWait = 20 * time.Millisecond
+
+// reclaim gives the cleanups of the collection just made time to run: those of
+// an object found by a second collection come after them.
+func reclaim() {
+	done := make(chan struct{})
+	func() {
+		last := new(*int)
+		runtime.AddCleanup(last, func(c chan struct{}) { close(c) }, done)
+	}()
+	runtime.GC()
+	select {
+	case <-done:
+	case <-time.After(reclaimWait):
+	}
 }
