@@ -19,13 +19,11 @@ func (s *Stream) late(v *Value) error {
 	}
 	e := s.executor()
 	defer s.release(e)
+	e.own = true
 	made := make(map[*Value]*Value, len(r.nodes))
 	var last *Value
 	for _, n := range r.nodes {
 		last = e.copyNode(n, made)
-	}
-	if r.ofVar {
-		last = e.append(repeatOnce(last.shape), last)
 	}
 	e.flags.resize(len(e.seg.nodes))
 	for i := range e.flags.dead {
@@ -107,8 +105,8 @@ func (s *Stream) copyOut(m *Storage, l codegen.Layout, dtype ir.DType) (*Storage
 	if l.IsContiguous() {
 		n := l.Shape.NumElements() * dtype.Size()
 		out, err := s.alloc(n)
-		if err != nil {
-			return nil, err
+		if err != nil || n == 0 {
+			return out, err
 		}
 		if err := s.rt.dev.Copy(s.id, out.buf, 0, m.buf, l.Offset*dtype.Size(), n); err != nil {
 			out.letGo()
@@ -125,6 +123,7 @@ func (s *Stream) copyOut(m *Storage, l codegen.Layout, dtype ir.DType) (*Storage
 func (s *Stream) mini(op ir.Operation, in ...*Value) (*Storage, error) {
 	e := s.executor()
 	defer s.release(e)
+	e.own = true
 	out := e.append(op, in...)
 	e.flags.resize(1)
 	e.flags.asked[0] = true
@@ -140,6 +139,7 @@ func (s *Stream) mini(op ir.Operation, in ...*Value) (*Storage, error) {
 func (s *Stream) miniEffect(op ir.Operation, m *Storage, old *Value, in ...*Value) error {
 	e := s.executor()
 	defer s.release(e)
+	e.own = true
 	own := &Var{rt: s.rt, number: nextVar.Add(1), shape: old.shape, dtype: old.dtype}
 	cur := s.leaf(m, codegen.Contiguous(old.shape), old.dtype)
 	cur.version = newVersion(own)

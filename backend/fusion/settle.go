@@ -29,7 +29,11 @@ func (e *executor) settle() {
 		case n.v != nil:
 			v.overwritten()
 		case fate == optimize.Stored && e.base[r] != 0:
-			e.keepView(pos)
+			if e.own {
+				e.copyView(v)
+			} else {
+				e.keepView(pos)
+			}
 		case fate == optimize.Stored && e.mem[r] != nil:
 			v.store(e.mem[r], e.stored[r])
 		case fate == optimize.Virtual:
@@ -54,14 +58,11 @@ func (e *executor) settle() {
 // compute it. What they start from and is not in memory afterwards joins in:
 // views of a Var's memory are recipes themselves.
 func (e *executor) setRecipe(v *Value, positions []int) {
-	views := true
 	inside := make(map[int32]bool, len(positions))
 	for _, p := range positions {
 		inside[e.seg.nodes[p].out.rel] = true
-		views = views && e.isView(p)
 	}
 	var inputs []*Value
-	ofVar := false
 	for at := 0; at < len(positions); at++ {
 		n := e.seg.nodes[positions[at]]
 		for k, r := range e.seg.operands(positions[at]) {
@@ -74,7 +75,6 @@ func (e *executor) setRecipe(v *Value, positions []int) {
 				continue
 			}
 			inputs = append(inputs, n.in[k])
-			ofVar = ofVar || n.in[k].version != nil
 		}
 	}
 	slices.Sort(positions)
@@ -83,7 +83,6 @@ func (e *executor) setRecipe(v *Value, positions []int) {
 		nodes[i] = e.seg.nodes[p]
 	}
 	v.recipe = newRecipe(nodes, inputs)
-	v.recipe.ofVar = views && ofVar
 	v.node = nil
 	v.setState(Virtual)
 }
@@ -94,6 +93,19 @@ func (e *executor) keepView(pos int) {
 	v := e.seg.nodes[pos].out
 	e.setRecipe(v, []int{pos})
 	v.recipe.held = true
+}
+
+// copyView stores a view of a Var's memory in memory of its own.
+func (e *executor) copyView(v *Value) {
+	m, err := e.s.copyOut(e.mem[v.rel], e.stored[v.rel], v.dtype)
+	if err != nil {
+		v.fail = &failure{err: opError(&v.node.op, v.node.in, err)}
+		e.s.unreported(v.fail)
+		v.node = nil
+		v.setState(Failed)
+		return
+	}
+	v.store(m, codegen.Contiguous(v.shape))
 }
 
 // position returns where in the segment an output was made.

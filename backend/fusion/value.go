@@ -81,7 +81,6 @@ type handle struct {
 type recipe struct {
 	nodes  []*node
 	inputs []*Value
-	ofVar  bool // all views of a version of a Var: the result is copied, since effects change that memory
 	held   bool // of a view of a Var that the plan stores: it is copied when it is used
 }
 
