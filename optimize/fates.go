@@ -44,11 +44,13 @@ func (s *search) decide(units []*unit) *fates {
 			f.crosses[t] = true
 		}
 	}
-	// The base of a view that exists by itself is read by that view.
+	// What a view that exists by itself starts from is read by that view.
 	for i := n - 1; i >= 0; i-- {
 		if s.isView(i) && s.computed(i) && f.unitOf[i] == nil {
-			if t := s.ops[i].Outputs[0].ID; f.inMemory(t) {
-				f.crosses[s.ops[i].Inputs[0].ID] = true
+			if f.inMemory(s.ops[i].Outputs[0].ID) {
+				for _, in := range s.ops[i].Inputs { // the base, and starts
+					f.crosses[in.ID] = true
+				}
 			}
 		}
 	}

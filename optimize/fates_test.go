@@ -135,6 +135,11 @@ func TestFates(t *testing.T) {
 			b.shape(ir.Reshape, x, 4)
 			return x
 		}, Stored, nil},
+		"the start of a view": {func(b *builder) ir.TensorID {
+			start := b.shape(ir.Reshape, b.typed(ir.I64, 1))
+			b.add(ir.Operation{Kind: ir.Slice, Ranges: []ir.Range{{Len: 2, Step: 1, Input: 1}}}, b.in(4), start)
+			return start
+		}, Stored, nil},
 		"a dead value a recipe starts from": {func(b *builder) ir.TensorID {
 			x := b.op(ir.MatMul, b.in(4, 4), b.in(4, 4))
 			b.dead(x)
