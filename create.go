@@ -109,7 +109,7 @@ func (t *Tensor) Dropout(p float64) *Tensor {
 	if !t.DType().IsFloat() || t.Err() != nil {
 		return t.fail(op, &DTypeError{Msg: fmt.Sprintf("dropout is not defined for %v", t.DType())})
 	}
-	s := streamOf(t)
+	s := streamOf([]*Tensor{t})
 	seed, position := s.Runtime().Draw()
 	op.Attrs = ir.Attrs{Shape: t.v.Shape(), DType: Bool}
 	op.Scalars = []ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position)), ir.F32Scalar(float32(1 - p))}

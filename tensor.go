@@ -87,6 +87,15 @@ func (t *Tensor) Release() {
 	}
 }
 
+// Stream returns the stream operations on the tensor record on, nil for a
+// leaf such as a Var's value, which records where it is used.
+func (t *Tensor) Stream() *Stream {
+	if s := homeOf([]*Tensor{t}); s != nil {
+		return &Stream{s: s}
+	}
+	return nil
+}
+
 // On returns the same tensor, with operations on it recording on s.
 func (t *Tensor) On(s *Stream) *Tensor {
 	if s == nil {
@@ -152,7 +161,7 @@ func record(op ir.Operation, in []*Tensor) *Tensor {
 // streamOf returns the stream an operation on the tensors records on: that
 // chosen by On, else the first operand's own, else the device's default; nil
 // if there is no device.
-func streamOf(in ...*Tensor) *fusion.Stream {
+func streamOf(in []*Tensor) *fusion.Stream {
 	if s := homeOf(in); s != nil {
 		return s
 	}
@@ -243,5 +252,5 @@ func (t *Tensor) failed(op string, err error) *Tensor {
 		}
 		err = released
 	}
-	return &Tensor{v: streamOf(t).Fail(op, 0, v.Shape(), v.DType(), err)}
+	return &Tensor{v: streamOf([]*Tensor{t}).Fail(op, 0, v.Shape(), v.DType(), err)}
 }

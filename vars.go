@@ -19,7 +19,7 @@ type Var struct {
 // NewVar makes state that starts as init, which is computed now. If init
 // carries an error, so does the Var until it is wholly written.
 func NewVar(init *Tensor) *Var {
-	s := streamOf(init)
+	s := streamOf([]*Tensor{init})
 	if s == nil {
 		return &Var{bad: init.failed("NewVar", errNil)}
 	}
@@ -111,7 +111,7 @@ func (v *Var) effect(op ir.Operation, in []*Tensor) {
 
 // stream returns the stream an effect with the operands is queued on.
 func (v *Var) stream(in ...*Tensor) *fusion.Stream {
-	if s := streamOf(in...); s != nil || VarOf(v) == nil {
+	if s := streamOf(in); s != nil || VarOf(v) == nil {
 		return s
 	}
 	return v.v.Runtime().Default()
