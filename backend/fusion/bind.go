@@ -182,10 +182,26 @@ func (e *executor) rebind(k optimize.Key) error {
 			e.stored[a.Tensor] = l
 		}
 	}
+	b.hollow = make([]bool, len(e.plan.steps))
+	for i := range e.plan.steps {
+		b.hollow[i] = e.hollow(&e.plan.steps[i], b.launches[i])
+	}
 	b.lay = slices.Clone(e.stored)
 	e.bind = b
 	e.s.keep(k.Hash, b)
 	return nil
+}
+
+// hollow reports whether a block of several operations has a launch without
+// elements although something it stores has some: an operation of less axes
+// joined one over an axis that is empty at the lengths at hand.
+func (e *executor) hollow(st *step, launches []codegen.Launch) bool {
+	if len(st.opt.Ops) == 1 || !slices.ContainsFunc(launches, func(l codegen.Launch) bool { return slices.Contains(l.Dims, 0) }) {
+		return false
+	}
+	return slices.ContainsFunc(st.opt.Stored, func(t ir.TensorID) bool {
+		return e.seg.tensors[t].shape.NumElements() > 0
+	})
 }
 
 // maxBindings bounds the bindings a stream keeps.

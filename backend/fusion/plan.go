@@ -122,6 +122,7 @@ type binding struct {
 	layouts  []codegen.Layout // how they lay
 	lay      []codegen.Layout // how every tensor lies, by relative id
 	launches [][]codegen.Launch
+	hollow   []bool // blocks that run one by one at these lengths, see hollow
 	read     int64 // bytes the launches read and write
 	written  int64
 }

@@ -13,7 +13,7 @@ import (
 // operations run one by one, once; what fails then fails with its error.
 func (e *executor) step(i int) {
 	st := &e.plan.steps[i]
-	if e.tainted(st) {
+	if e.bind.hollow[i] || e.tainted(st) {
 		e.alone(i)
 		e.free(st)
 		return
