@@ -8,14 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
-	"github.com/sinter-ml/sinter/examples/embed/minilm"
 	"github.com/sinter-ml/sinter/graphapi"
 )
 
 // batches are the texts that tests of how the model runs take.
 func batches() [][]string {
 	if race {
-		return [][]string{{"Fusing operations avoids round trips."}}
+		return [][]string{{"a"}}
 	}
 	return [][]string{
 		{"Fusing operations avoids round trips through memory."},
@@ -24,12 +23,12 @@ func batches() [][]string {
 }
 
 // capture captures the model for the sizes of a batch.
-func capture(t *testing.T, dev *sinter.Device, e *minilm.Encoder, texts []string) *graphapi.Graph {
+func (l loaded) capture(t *testing.T, texts []string) *graphapi.Graph {
 	t.Helper()
-	s := dev.NewStream()
-	ids, mask := inputs(s, e, texts...)
+	s := l.dev.NewStream()
+	ids, mask := l.inputs(s, texts...)
 	g, err := graphapi.Capture(context.Background(), s, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
-		return []*sinter.Tensor{e.Model.Forward(s, in[0], in[1])}, nil
+		return []*sinter.Tensor{l.Model.Forward(s, in[0], in[1])}, nil
 	}, []*sinter.Tensor{ids, mask}, graphapi.RequireHardware())
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -52,9 +51,8 @@ func bits(x []float32) []uint32 {
 // or three.
 func TestSameBits(t *testing.T) {
 	ctx := context.Background()
-	dev, fused := load(t, sinter.WithWorkers(3))
-	_, unfused := load(t, sinter.WithFusion(false), sinter.WithWorkers(1))
-	flat := func(e *minilm.Encoder, texts []string) []uint32 {
+	fused, unfused := fused(t), unfused(t)
+	flat := func(e loaded, texts []string) []uint32 {
 		out, err := e.Embed(ctx, texts)
 		require.NoError(t, err)
 		var all []float32
@@ -68,16 +66,16 @@ func TestSameBits(t *testing.T) {
 		require.Equal(t, want, flat(fused, texts), "fused")
 		require.Equal(t, want, flat(fused, texts), "fused, plan known")
 
-		g := capture(t, dev, fused, texts)
+		g := fused.capture(t, texts)
 		replay := func(ids, mask *sinter.Tensor) []uint32 {
 			require.NoError(t, g.Replay(ids, mask))
 			out, err := sinter.Read[float32](ctx, g.Out(0))
 			require.NoError(t, err)
 			return bits(out)
 		}
-		ids, mask := inputs(dev, fused, texts...)
+		ids, mask := fused.inputs(fused.dev, texts...)
 		require.Equal(t, want, replay(ids, mask), "replayed")
-		other := sinter.Full(dev, sinter.I64, 2000, ids.Shape()...)
+		other := sinter.Full(fused.dev, sinter.I64, 2000, ids.Shape()...)
 		require.NotEqual(t, want, replay(other, mask), "replayed with other ids")
 		require.Equal(t, want, replay(ids, mask), "replayed again")
 	}
@@ -89,7 +87,7 @@ func TestPlaceInBatchChangesNothing(t *testing.T) {
 	if race {
 		t.Skip("arithmetic alone, and slow under the race detector")
 	}
-	_, e := load(t)
+	e := fused(t)
 	out, err := e.Embed(context.Background(), []string{"the cat sat", "the dog ran", "the cat sat"})
 	require.NoError(t, err)
 	require.Equal(t, bits(out[0]), bits(out[2]))

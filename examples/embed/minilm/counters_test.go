@@ -15,10 +15,10 @@ type counted struct {
 	recorded, explorations, compiles, launches, allocations, read, written int64
 }
 
-func count(dev *sinter.Device, f func()) counted {
-	a := dev.Stats()
+func (l loaded) count(f func()) counted {
+	a := l.dev.Stats()
 	f()
-	b := dev.Stats()
+	b := l.dev.Stats()
 	return counted{
 		recorded: b.Recorded - a.Recorded, explorations: b.Explorations - a.Explorations,
 		compiles: b.Device.Compiles - a.Device.Compiles, launches: b.Device.Launches - a.Device.Launches,
@@ -28,13 +28,13 @@ func count(dev *sinter.Device, f func()) counted {
 }
 
 // embed runs the first layers of the model on texts, in a scope.
-func embed(t *testing.T, dev *sinter.Device, e *minilm.Encoder, layers int, texts []string) {
+func (l loaded) embed(t *testing.T, layers int, texts []string) {
 	t.Helper()
-	part := *e.Model
+	part := *l.Model
 	part.Layers = part.Layers[:layers]
 	var out *sinter.Tensor
-	require.NoError(t, dev.Scope(func(sc *sinter.Scope) error {
-		ids, mask := inputs(sc, e, texts...)
+	require.NoError(t, l.dev.Scope(func(sc *sinter.Scope) error {
+		ids, mask := l.inputs(sc, texts...)
 		out = sc.Keep(part.Forward(sc.Stream(), ids, mask))
 		return nil
 	}))
@@ -49,13 +49,12 @@ func embed(t *testing.T, dev *sinter.Device, e *minilm.Encoder, layers int, text
 const launchesPerLayer = 11
 
 func TestCounters(t *testing.T) {
-	dev, e := load(t)
-	plain, unfused := load(t, sinter.WithFusion(false))
+	fused, unfused := load(t), unfused(t)
 	for _, texts := range batches() {
-		one := count(dev, func() { embed(t, dev, e, 1, texts) })
-		first := count(dev, func() { embed(t, dev, e, minilm.Layers, texts) })
-		second := count(dev, func() { embed(t, dev, e, minilm.Layers, texts) })
-		alone := count(plain, func() { embed(t, plain, unfused, minilm.Layers, texts) })
+		one := fused.count(func() { fused.embed(t, 1, texts) })
+		first := fused.count(func() { fused.embed(t, minilm.Layers, texts) })
+		second := fused.count(func() { fused.embed(t, minilm.Layers, texts) })
+		alone := unfused.count(func() { unfused.embed(t, minilm.Layers, texts) })
 		more := first.launches - one.launches
 		t.Logf("%d texts: %d operations; fused %d launches, %.4g a layer, %d bytes read, %d written; unfused %d launches, %d read, %d written",
 			len(texts), first.recorded, first.launches, float64(more)/(minilm.Layers-1), first.read, first.written,
@@ -78,13 +77,13 @@ func TestCounters(t *testing.T) {
 
 // A replay is the captured launches and nothing else.
 func TestReplayCounters(t *testing.T) {
-	dev, e := load(t)
+	e := fused(t)
 	texts := batches()[0]
-	run := count(dev, func() { embed(t, dev, e, minilm.Layers, texts) })
-	g := capture(t, dev, e, texts)
+	run := e.count(func() { e.embed(t, minilm.Layers, texts) })
+	g := e.capture(t, texts)
 	require.NoError(t, g.Replay())
 	var allocs float64
-	replays := count(dev, func() {
+	replays := e.count(func() {
 		if race {
 			require.NoError(t, g.Replay())
 			return

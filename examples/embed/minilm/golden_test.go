@@ -16,7 +16,7 @@ import (
 const tolerance = 1e-5
 
 func TestEmbeddingsAlone(t *testing.T) {
-	_, e := load(t)
+	e := fused(t)
 	var most float64
 	for _, c := range cases(t) {
 		require.Equal(t, c.IDs, e.Tokenizer.Encode(c.Text), "%q", c.Text)
@@ -33,7 +33,7 @@ func TestEmbeddingsAlone(t *testing.T) {
 // The mask selects, so that padding, here up to 60 of 62 tokens, changes no more
 // than the order of sums.
 func TestEmbeddingsInPaddedBatches(t *testing.T) {
-	_, e := load(t)
+	e := fused(t)
 	all := cases(t)
 	for _, size := range []int{2, 5} {
 		var most float64
@@ -60,23 +60,23 @@ func TestEmbeddingsInPaddedBatches(t *testing.T) {
 }
 
 func TestEmbedNothing(t *testing.T) {
-	_, e := load(t)
+	e := fused(t)
 	out, err := e.Embed(context.Background(), nil)
 	require.NoError(t, err)
 	require.Empty(t, out)
 }
 
 func TestEmbedErrors(t *testing.T) {
-	dev, e := load(t)
+	e := fused(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := e.Embed(ctx, []string{"a"})
 	require.ErrorIs(t, err, context.Canceled)
 
 	// A token that is not in the vocabulary is an error of that batch alone.
-	ids := sinter.From(dev, []int64{101, 30522}, 1, 2)
-	mask := sinter.From(dev, []bool{true, true}, 1, 2)
-	_, err = sinter.Read[float32](context.Background(), e.Model.Forward(dev.Stream(), ids, mask))
+	ids := sinter.From(e.dev, []int64{101, 30522}, 1, 2)
+	mask := sinter.From(e.dev, []bool{true, true}, 1, 2)
+	_, err = sinter.Read[float32](context.Background(), e.Model.Forward(e.dev.Stream(), ids, mask))
 	var index *sinter.IndexError
 	require.ErrorAs(t, err, &index)
 	_, err = e.Embed(context.Background(), []string{"a"})

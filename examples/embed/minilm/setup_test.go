@@ -2,6 +2,7 @@ package minilm_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,17 +13,42 @@ import (
 	"github.com/sinter-ml/sinter/examples/internal/models"
 )
 
+// loaded is the model on a device.
+type loaded struct {
+	*minilm.Encoder
+	dev *sinter.Device
+}
+
 // load loads the model on a device of its own, or skips the test if the model
 // was not fetched.
-func load(t *testing.T, opts ...sinter.Option) (*sinter.Device, *minilm.Encoder) {
+func load(t *testing.T, opts ...sinter.Option) loaded {
 	t.Helper()
 	dir := models.Dir(t)
 	dev, err := sinter.Open("cpu", opts...)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	e, err := minilm.Open(context.Background(), dev, dir)
 	require.NoError(t, err)
-	return dev, e
+	return loaded{e, dev}
+}
+
+var once struct {
+	fused, unfused       sync.Once
+	fusedOne, unfusedOne loaded
+}
+
+// fused and unfused return the model as loaded once for all tests.
+func fused(t *testing.T) loaded {
+	t.Helper()
+	models.Dir(t)
+	once.fused.Do(func() { once.fusedOne = load(t, sinter.WithWorkers(3)) })
+	return once.fusedOne
+}
+
+func unfused(t *testing.T) loaded {
+	t.Helper()
+	models.Dir(t)
+	once.unfused.Do(func() { once.unfusedOne = load(t, sinter.WithFusion(false), sinter.WithWorkers(1)) })
+	return once.unfusedOne
 }
 
 // cases returns the golden cases, few of them in short tests.
@@ -48,6 +74,6 @@ func texts(cases []golden.Case) []string {
 }
 
 // inputs makes the model's inputs for texts.
-func inputs(at sinter.Placer, e *minilm.Encoder, texts ...string) (ids, mask *sinter.Tensor) {
-	return minilm.Inputs(at, e.Tokenizer.EncodeBatch(texts))
+func (l loaded) inputs(at sinter.Placer, texts ...string) (ids, mask *sinter.Tensor) {
+	return minilm.Inputs(at, l.Tokenizer.EncodeBatch(texts))
 }
