@@ -240,11 +240,12 @@ func (n *naive) eval(in *codegen.Instr, at []int, arg func(codegen.Value) value)
 func (n *naive) contract(in *codegen.Instr, at []int) value {
 	axis := len(at) - 1
 	var total, block value
+	read := func(access, k int) value {
+		b := n.k.Accesses[access].Buffer
+		return readElem(n.mem[b], n.k.Buffers[b].DType, n.place(access, at)+k*n.l.Access[access].Strides[axis])
+	}
 	for k := range n.l.Dims[axis] {
-		p := append([]int{}, at...)
-		p[axis] = k
-		a := readElem(n.mem[n.k.Accesses[in.Access].Buffer], n.k.Buffers[n.k.Accesses[in.Access].Buffer].DType, n.place(in.Access, p))
-		b := readElem(n.mem[n.k.Accesses[in.Access2].Buffer], n.k.Buffers[n.k.Accesses[in.Access2].Buffer].DType, n.place(in.Access2, p))
+		a, b := read(in.Access, k), read(in.Access2, k)
 		block.i += a.i * b.i
 		block.f += float32(a.f * b.f)
 		if k%256 == 255 || k == n.l.Dims[axis]-1 {

@@ -216,7 +216,11 @@ func (m *maker) source(level codegen.Level) {
 	if level == codegen.Row {
 		axes = m.k.Outer
 	}
-	switch m.r.IntN(4) {
+	switch m.r.IntN(5) {
+	case 4:
+		if m.k.Template == codegen.Rows {
+			m.emit(codegen.Instr{Op: codegen.OpCount, Type: []ir.DType{ir.F32, ir.I64}[m.r.IntN(2)], Level: level})
+		}
 	case 0:
 		if axes > 0 {
 			m.emit(codegen.Instr{Op: codegen.OpCoord, Type: ir.I64, Level: level, Index: m.r.IntN(axes)})
@@ -253,7 +257,7 @@ func (m *maker) reduce() {
 	case codegen.RAny, codegen.RAll:
 		t, out = ir.Bool, ir.Bool
 	case codegen.RArgMax, codegen.RArgMin:
-		out = ir.I64
+		t, out = []ir.DType{ir.F32, ir.I64, ir.Bool}[m.r.IntN(3)], ir.I64
 	}
 	var fit []codegen.Value
 	for i := range m.k.Body {
@@ -328,7 +332,12 @@ func randomDims(r *rand.Rand, rank, limit int) []int {
 	return dims
 }
 
+// kernels returns how many cases a test runs; the race detector makes each
+// several times as slow.
 func kernels(short, full int) int {
+	if raceEnabled {
+		return max(1, short/4)
+	}
 	if testing.Short() {
 		return short
 	}
@@ -352,3 +361,6 @@ func TestRandomRowsKernels(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 	}
 }
+
+// sample returns the cases a test runs of a list of them.
+func sample[T any](list []T) []T { return list[:kernels(len(list), len(list))] }

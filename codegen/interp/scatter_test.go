@@ -74,21 +74,39 @@ func TestScatterAddBF16(t *testing.T) {
 	assert.Equal(t, signalling, target[2:4], "what is not written keeps its bits")
 }
 
+// Two stores of one kernel to the same buffer: those of a point come before
+// those of the next.
+func TestScatterTwice(t *testing.T) {
+	for _, dt := range []ir.DType{ir.F32, ir.BF16, ir.I64} {
+		m := scatterKernel(rand.New(rand.NewPCG(2, 2)), 30, 3, 4, dt, true, 0)
+		first := m.k.Stores[0]
+		out := m.l.Access[first.Access]
+		m.k.Stores = append(m.k.Stores, codegen.Store{
+			Access: m.access(m.k.Accesses[first.Access].Buffer, out, false), Value: first.Value, Index: first.Index,
+		})
+		check(t, &m.k, &m.l, m.mem)
+		m.k.Stores[0], m.k.Stores[1] = m.k.Stores[1], m.k.Stores[0]
+		check(t, &m.k, &m.l, m.mem)
+	}
+}
+
 func TestIndexOutOfRange(t *testing.T) {
 	for _, bad := range []int64{-1, 4, 1 << 62, -1 << 63} {
 		m := scatterKernel(rand.New(rand.NewPCG(7, 7)), 20, 3, 4, ir.F32, false, bad)
 		check(t, &m.k, &m.l, m.mem)
 
-		g := gatherKernel(20, 3, 4, bad)
-		x := compile(t, &g.k)
-		for range 2 { // an executable stays usable
-			err := x.Run(&g.l, g.mem, workers(4))
-			var ie *ir.IndexError
-			require.True(t, errors.As(err, &ie), "%v", err)
-			assert.Equal(t, fmt.Sprintf("index %d out of range for an axis of length 4", bad), ie.Msg)
+		for _, width := range []int{1, 3, 300} {
+			g := gatherKernel(20, width, 4, bad)
+			x := compile(t, &g.k)
+			for range 2 { // an executable stays usable
+				err := x.Run(&g.l, g.mem, workers(4))
+				var ie *ir.IndexError
+				require.True(t, errors.As(err, &ie), "%v", err)
+				assert.Equal(t, fmt.Sprintf("index %d out of range for an axis of length 4", bad), ie.Msg)
+			}
+			writeElem(g.mem[0], ir.I64, 11, value{i: 3})
+			require.NoError(t, x.Run(&g.l, g.mem, workers(4)))
 		}
-		writeElem(g.mem[0], ir.I64, 11, value{i: 3})
-		require.NoError(t, x.Run(&g.l, g.mem, workers(4)))
 	}
 }
 
