@@ -23,19 +23,20 @@
 //     scope. A handle the program forgot is alive. (Model.EndScope, kill)
 //  5. What is dead, not asked for and needed by nothing computed is not
 //     computed; a dead draw of random numbers still counts. (Model.facts, record)
-//  6. Asked for are values read or kept and alive, values the rest of a cut
-//     queue uses, and values whose hash is remembered. (Model.facts)
+//  6. Asked for are values read, values kept or remembered by their hash and
+//     alive, and values the rest of a cut queue uses. (Model.facts)
 //  7. A value is stored that is asked for, crosses blocks, is consumed by
 //     nothing computed, or is a reduction's result; a dead one is at most
 //     temporary. Else it is virtual. (segment.decide)
 //  8. A virtual value keeps as recipe the operations of its block that make it,
 //     from the block's inputs and the values the block stores; if the recipe's
 //     distinct inputs, Vars not counted, are more than four times the value's
-//     bytes, it is stored instead. Values are decided in recorded order.
-//     (segment.recipe, tooLong)
+//     bytes, it is stored instead, unless it is a view that no block computes.
+//     Values are decided in recorded order. (segment.recipe, tooLong)
 //  9. A virtual value that is read or becomes an operand is computed at once
 //     from its recipe, before everything queued and apart from it, and is stored
-//     from then on; its hash is remembered. (Model.demand, runRecipe)
+//     from then on; its hash is remembered. A stored view of a Var's memory is
+//     copied at that time. (Model.demand, runRecipe, copyView)
 //  10. The hash is made of kind, attributes without scalars and offsets, call
 //     site and the inputs' hashes; inputs from outside the segment are
 //     anonymous, versions of Vars made outside it count by the Var.

@@ -49,6 +49,9 @@ func (m *Model) drain(n int) {
 	s.decide(plan)
 	s.run(plan.Blocks)
 	for _, o := range rest {
+		for _, x := range o.in {
+			m.copyView(x)
+		}
 		o.hash = m.rules.hash(m, o)
 	}
 	m.living = slices.DeleteFunc(append(m.living, ops...), func(x *node) bool {
@@ -86,8 +89,8 @@ func (m *Model) facts(ops, rest []*node) *segment {
 	for i, o := range ops {
 		if !o.effect() {
 			s.own[i] = o.asked() || later[o]
-			s.asked[i] = s.own[i] || m.remember[o.hash]
 			s.dead[i] = o.dead() && !later[o]
+			s.asked[i] = s.own[i] || m.remember[o.hash] && !s.dead[i]
 		}
 	}
 	for i, o := range ops {
@@ -152,21 +155,14 @@ func (s *segment) key() (key, sequence string) {
 func (s *segment) decide(plan Plan) {
 	n := len(s.ops)
 	s.fates, s.recip, s.alias = make([]Fate, n), map[int][]int{}, make([]bool, n)
-	block := make([]int, n)
-	for b, ops := range plan.Blocks {
-		for _, i := range ops {
-			block[i] = b
-		}
-	}
 	used, crosses := make([]bool, n), make([]bool, n)
-	for j, o := range s.ops {
-		if !s.live[j] {
-			continue
-		}
-		for _, x := range o.in {
-			if p, ok := s.pos[x]; ok {
-				used[p] = true
-				crosses[p] = crosses[p] || block[p] != block[j]
+	for _, block := range plan.Blocks {
+		for _, j := range block {
+			for _, x := range s.ops[j].in {
+				if p, ok := s.pos[x]; ok {
+					used[p] = true
+					crosses[p] = crosses[p] || !slices.Contains(block, p)
+				}
 			}
 		}
 	}
@@ -184,8 +180,9 @@ func (s *segment) decide(plan Plan) {
 			s.fates[i] = Stored
 		default:
 			// Values are decided in order, so it is known where the recipe stops.
-			recipe := s.recipe(i, block, crosses)
-			if s.fates[i] = Virtual; s.tooLong(recipe) {
+			recipe := s.recipe(i)
+			through := i < len(plan.Through) && plan.Through[i]
+			if s.fates[i] = Virtual; s.tooLong(recipe) && !through {
 				s.fates[i] = Stored
 			} else {
 				s.recip[i] = recipe
@@ -201,16 +198,16 @@ func (s *segment) inMemory(x *node) bool {
 	return !ok || s.fates[i] == Stored || s.fates[i] == Temporary
 }
 
-// recipe returns the operations of i's block that compute i from the block's
-// inputs and from what the block stores, ascending.
-func (s *segment) recipe(i int, block []int, crosses []bool) []int {
+// recipe returns the operations that compute i from what is in memory, all of
+// them in i's block, ascending.
+func (s *segment) recipe(i int) []int {
 	seen := map[int]bool{}
 	var walk func(j int)
 	walk = func(j int) {
 		seen[j] = true
 		for _, x := range s.ops[j].in {
 			p, ok := s.pos[x]
-			if ok && !seen[p] && block[p] == block[i] && !x.effect() && s.fates[p] != Stored && !crosses[p] {
+			if ok && !seen[p] && !s.inMemory(x) {
 				walk(p)
 			}
 		}

@@ -25,6 +25,7 @@ type node struct {
 	state  state
 	store  *buffer
 	base   *node   // a stored view: the value whose storage it shares
+	root   *node   // a stored view of a Var's memory: the version
 	recipe []*node // operations, in order
 	next   *node   // a kept version that is rebuilt: the version that overwrote it …
 	saved  *patch  // … and what that overwrote, once it ran
@@ -85,6 +86,8 @@ func (n *node) needs() []*node {
 	switch {
 	case n.state == virtual:
 		return ends(n.recipe)
+	case n.root != nil:
+		return []*node{n.base, n.root}
 	case n.base != nil:
 		return []*node{n.base}
 	}

@@ -26,8 +26,13 @@ type SegmentOp struct {
 
 // Plan is how a segment runs.
 type Plan struct {
-	Blocks [][]int // positions, ascending in each block, in the order the blocks run
-	Alias  []bool  // by position: stored as a view of its operand's storage; nil: none
+	// Blocks lists positions, ascending in each block, in the order the blocks
+	// run. A view is in every block that reads through it.
+	Blocks [][]int
+	Alias  []bool // by position: stored as a view of its operand's storage; nil: none
+	// Through tells of views that no block computes: their readers read through
+	// them, so no block could store them. Nil: none.
+	Through []bool
 }
 
 // Planner partitions segments into blocks. Equal segments must get equal plans.
@@ -52,7 +57,8 @@ func (s *segment) describe() *Segment {
 		}
 		if o.effect() && (o.call.Op == OpSetSlice || !s.keeps[i]) {
 			for j := range i {
-				if anyReads(s.ops[j:j+1], o.old()) {
+				// A view reads nothing; who reads through it does.
+				if s.ops[j].call.Op.Class() != ClassView && anyReads(s.ops[j:j+1], o.old()) {
 					d.After = append(d.After, j)
 				}
 			}
@@ -62,8 +68,9 @@ func (s *segment) describe() *Segment {
 	return out
 }
 
-// legal checks that blocks hold each computed operation once and that no block
-// runs before one it must follow: so no path leaves a block and re-enters it.
+// legal checks that blocks hold each computed operation once, views aside, and
+// that no block runs before one it must follow: so no path leaves a block and
+// re-enters it.
 func (s *segment) legal(blocks [][]int) error {
 	return s.describe().legal(blocks)
 }
@@ -75,7 +82,7 @@ func (s *Segment) legal(blocks [][]int) error {
 			return errors.New("a block's operations are out of order")
 		}
 		for _, i := range b {
-			if i < 0 || i >= len(ran) || ran[i] || !s.Ops[i].Live {
+			if i < 0 || i >= len(ran) || ran[i] && s.Ops[i].Call.Op.Class() != ClassView || !s.Ops[i].Live {
 				return fmt.Errorf("position %d is not there, dead, or in two blocks", i)
 			}
 			for _, p := range s.Ops[i].After {

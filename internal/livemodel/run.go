@@ -16,6 +16,9 @@ func (s *segment) run(blocks [][]int) {
 				o.store = &buffer{made[o]}
 				if s.alias[i] {
 					o.base = o.in[0]
+					if o.root = o.base.root; o.base.v != nil {
+						o.root = o.base
+					}
 				}
 			}
 		}
@@ -56,6 +59,15 @@ func (m *Model) compute(o *node, made map[*node][]float32) []float32 {
 		m.fault("#%d %v gives %v, want %v", o.op, o.call.Op, got, o.truth)
 	}
 	return got
+}
+
+// copyView gives a stored view of a Var's memory, which effects change, memory
+// of its own.
+func (m *Model) copyView(x *node) {
+	if x.state == stored && x.root != nil {
+		x.store = &buffer{m.fetch(x)}
+		x.base, x.root = nil, nil
+	}
 }
 
 // fetch reads a value from storage, rebuilding an overwritten version. A view
