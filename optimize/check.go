@@ -44,7 +44,7 @@ func (c *checker) blocks() error {
 			return fmt.Errorf("block %d: operations %v are not ascending", i, b.Ops)
 		}
 		for _, op := range b.Ops {
-			if c.home[op] != 0 && ir.Lookup(c.seg.Ops[op].Kind).Class != ir.ClassView {
+			if c.home[op] != 0 && !isView(&c.seg.Ops[op]) {
 				return fmt.Errorf("%s is in blocks %d and %d", opName(c.seg, op), c.home[op]-1, i)
 			}
 			c.home[op] = i + 1
@@ -187,7 +187,7 @@ func (c *checker) effects() error {
 			}
 			b := &c.p.Blocks[c.home[r]-1]
 			// An alias reads nothing, nor does a view others read through.
-			alias := len(b.Calls) == 0 || len(b.Ops) > 1 && ir.Lookup(op.Kind).Class == ir.ClassView
+			alias := len(b.Calls) == 0 || len(b.Ops) > 1 && isView(op)
 			switch {
 			case r < e && c.home[r] > c.home[e] && !alias:
 				return fmt.Errorf("%s runs after %s wrote over what it reads", opName(c.seg, r), opName(c.seg, e))
@@ -222,7 +222,7 @@ func (c *checker) sharing(e int) []bool {
 		}
 		for i := range c.seg.Ops {
 			op := &c.seg.Ops[i]
-			if ir.Lookup(op.Kind).Class == ir.ClassView || i < e && c.seg.inPlace(i) {
+			if isView(op) || i < e && c.seg.inPlace(i) {
 				changed = link(op.Inputs[0].ID, op.Outputs[0].ID) || changed
 			}
 		}

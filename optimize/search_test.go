@@ -276,6 +276,28 @@ func TestBlocksMerge(t *testing.T) {
 	require.Len(t, p.Blocks[0].Fallback, 5)
 }
 
+// A slice whose start is computed waits for it, whoever reads the slice.
+func TestSliceWithComputedStart(t *testing.T) {
+	b := &builder{}
+	x := b.op(ir.Neg, b.in(4)) // 0
+	// The start depends on x through another block.
+	at := b.shape(ir.Reshape, b.axes(ir.ArgMax, x, 0))                                               // 1, 2
+	y := b.add(ir.Operation{Kind: ir.Slice, Ranges: []ir.Range{{Len: 1, Step: 1, Input: 1}}}, x, at) // 3
+	b.asked(b.op(ir.Add, x, y))                                                                      // 4
+	seg := b.done()
+	for _, force := range []bool{false, true} {
+		for _, p := range []*Planner{
+			fakePlanner([]fuser.Factory{fakeMap()}, Options{Force: force}),
+			fakePlanner(fakes(), Options{Force: force}),
+			New(fuser.Default(), cpuProfile, Options{Force: force}),
+		} {
+			got, err := p.Plan(seg)
+			require.NoError(t, err)
+			require.NoError(t, Check(got, seg))
+		}
+	}
+}
+
 func TestFusionOff(t *testing.T) {
 	seg := encoder(1)
 	p, err := fakePlanner(nil, Options{}).Plan(seg)

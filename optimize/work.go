@@ -65,7 +65,14 @@ func (w *work) disabled(pass string) bool { return slices.Contains(w.opts.Disabl
 
 func (w *work) class(op int) ir.Class { return ir.Lookup(w.ops[op].Kind).Class }
 
-func (w *work) isView(op int) bool { return w.class(op) == ir.ClassView }
+func (w *work) isView(op int) bool { return isView(&w.ops[op]) }
+
+// isView reports whether an operation only places its operand anew. A slice
+// whose start is a tensor is no view: where it lies is not known before it
+// runs, so it copies.
+func isView(op *ir.Operation) bool {
+	return ir.Lookup(op.Kind).Class == ir.ClassView && len(op.Inputs) == 1
+}
 
 // isVar reports whether a tensor is a version of a Var.
 func (w *work) isVar(t ir.TensorID) bool {
