@@ -185,8 +185,7 @@ func (w *worker) next(s *segment) {
 // position returns the position of slot s at the start of the current segment.
 func (w *worker) position(s int) int { return w.base[s] + w.g.dot(s, w.walk) }
 
-// exec runs steps over the current tile; those of row values on one point
-// when rowTile is 1, on the whole tile otherwise.
+// exec runs steps over the current tile.
 func (w *worker) exec(steps []*step) {
 	for _, s := range steps {
 		s.run(w)
