@@ -3,8 +3,6 @@ package fusion
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/ir"
@@ -81,37 +79,6 @@ func (s *Stream) failed(op *ir.Operation, in []*Value, err error) *Value {
 	f := &failure{err: err}
 	s.unreported(f)
 	return s.failedBy(op, f)
-}
-
-const module = "github.com/sinter-ml/sinter"
-
-// callSite returns the innermost call on the stack that was made from outside
-// the library, or pc if there is none.
-func callSite(pc uintptr) uintptr {
-	var pcs [64]uintptr
-	for _, at := range pcs[:runtime.Callers(2, pcs[:])] {
-		f, _ := runtime.CallersFrames([]uintptr{at}).Next()
-		if !inLibrary(f.Function, f.File) {
-			return at
-		}
-	}
-	return pc
-}
-
-// inLibrary reports whether a function is the library's: of the module, but
-// neither of its programs nor of a test.
-func inLibrary(function, file string) bool {
-	slash := strings.LastIndexByte(function, '/') + 1
-	pkg, _, _ := strings.Cut(function[slash:], ".")
-	below, ok := strings.CutPrefix(function[:slash]+pkg+"/", module+"/")
-	if !ok || strings.HasSuffix(file, "_test.go") {
-		return false
-	}
-	switch dir, _, _ := strings.Cut(below, "/"); dir {
-	case "bench", "cmd", "examples":
-		return false
-	}
-	return true
 }
 
 // failedBy returns a value that carries a known failure.

@@ -20,6 +20,7 @@ type executor struct {
 	plan     *plan
 	bind     *binding
 	own      bool     // the segment is the runtime's: a recipe, a copy, what an effect overwrites
+	late     *Value   // the value whose recipe it is
 	explored bool     // the plan was made for this segment
 	facts    []uint64 // the part of the plan's key beside the relative form
 	buffers  []*Storage
@@ -65,7 +66,7 @@ func (s *Stream) release(e *executor) {
 	clear(e.fail)
 	clear(e.ops)
 	clear(e.bufs)
-	e.plan, e.bind, e.own = nil, nil, false
+	e.plan, e.bind, e.own, e.late = nil, nil, false, nil
 	s.idle = append(s.idle, e)
 }
 

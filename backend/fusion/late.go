@@ -20,6 +20,9 @@ func (s *Stream) late(v *Value) error {
 	e := s.executor()
 	defer s.release(e)
 	e.own = true
+	if !r.held {
+		e.late = v
+	}
 	made := make(map[*Value]*Value, len(r.nodes))
 	var last *Value
 	for _, n := range r.nodes {

@@ -10,11 +10,15 @@ type Run struct {
 	Stream   *Stream
 	Segment  *optimize.Segment
 	Plan     *optimize.Plan
+	Own      bool                   // the segment is the runtime's own: a recipe, a copy, what an effect overwrites
+	Late     *Value                 // the virtual value asked for late, if that is why
 	Explored bool                   // the plan was made for this run
 	Names    map[ir.TensorID]string // names given to tensors and Vars, by relative id
 	Values   map[ir.TensorID]*Value // the values, by relative id
 	Forced   []bool                 // effects that kept nothing of the old version
 	Dims     []int                  // the table of lengths
+
+	exec *executor
 }
 
 // Observer is told of every executed segment, on the goroutine that executed
@@ -32,7 +36,7 @@ func (rt *Runtime) Observe(o Observer) {
 
 func (e *executor) observe(o Observer) {
 	r := &Run{
-		Stream: e.s, Segment: e.segment(), Plan: e.plan.Plan, Explored: e.explored,
+		Stream: e.s, Segment: e.segment(), Plan: e.plan.Plan, Own: e.own, Late: e.late, Explored: e.explored, exec: e,
 		Names: make(map[ir.TensorID]string), Values: make(map[ir.TensorID]*Value),
 		Forced: append([]bool(nil), e.flags.forced[:len(e.seg.nodes)]...), Dims: e.seg.rel.Dims,
 	}

@@ -123,6 +123,6 @@ type binding struct {
 	lay      []codegen.Layout // how every tensor lies, by relative id
 	launches [][]codegen.Launch
 	hollow   []bool // blocks that run one by one at these lengths, see hollow
-	read     int64 // bytes the launches read and write
+	read     int64  // bytes the launches read and write
 	written  int64
 }

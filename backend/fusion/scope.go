@@ -1,9 +1,6 @@
 package fusion
 
-import (
-	"context"
-	"runtime"
-)
+import "context"
 
 // Scope bounds the life of what is recorded in it: when it ends, everything
 // made in it that was not kept is dead, exactly, whatever the collector does.
@@ -68,8 +65,7 @@ func (sc *Scope) Keep(v *Value) {
 // outermost scope executes what is queued. It returns the first error nobody
 // was told of. Scopes opened inside and still open end with it.
 func (sc *Scope) End(ctx context.Context) error {
-	var pc [1]uintptr
-	runtime.Callers(2, pc[:])
+	pc := callSite(0)
 	s := sc.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +74,7 @@ func (sc *Scope) End(ctx context.Context) error {
 	}
 	var made []*Value
 	for !sc.ended {
-		made = append(made, s.endInnermost(pc[0])...)
+		made = append(made, s.endInnermost(pc)...)
 	}
 	freeDead(made) // before the drain, which may take their memory
 	if len(s.scopes) == 0 {

@@ -104,5 +104,5 @@ func (f *follower) Plan(s *Segment) (Plan, error) {
 	if !slices.Equal(d.Ops, want) {
 		return Plan{}, fmt.Errorf("the engine drained operations %v, not %v", d.Ops, want)
 	}
-	return Plan{Blocks: d.Blocks, Alias: d.Alias}, nil
+	return Plan{Blocks: d.Blocks, Alias: d.Alias, Through: d.Through}, nil
 }

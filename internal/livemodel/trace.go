@@ -35,7 +35,8 @@ type Drain struct {
 	Blocks  [][]int // the plan's blocks in the order they ran
 	// Alias tells of stored values that they are views of their input's storage.
 	Alias   []bool
-	Planned bool // nothing known fitted: a plan was made
+	Through []bool // see Plan; nil: none
+	Planned bool   // nothing known fitted: a plan was made
 
 	sequence string // the model's: the recorded sequence
 }

@@ -118,7 +118,7 @@ func eval(c Call, shapes [][]int, out []int, in [][]float32) []float32 {
 			row, col := i/out[1], i%out[1]
 			var s float32
 			for j := range k {
-				s = fma(in[0][row*k+j], in[1][j*out[1]+col], s)
+				s += float32(in[0][row*k+j] * in[1][j*out[1]+col])
 			}
 			r[i] = s
 		}
@@ -129,18 +129,6 @@ func eval(c Call, shapes [][]int, out []int, in [][]float32) []float32 {
 		copy(r[c.Start*out[1]:], in[0])
 	}
 	return r
-}
-
-// fma returns a·b + c rounded once. The product is exact in float64; the sum is
-// rounded to odd there, which keeps what the rounding to float32 must know.
-func fma(a, b, c float32) float32 {
-	p, z := float64(a)*float64(b), float64(c)
-	s := p + z
-	v := s - p
-	if err := (p - (s - v)) + (z - v); err != 0 && math.Float64bits(s)&1 == 0 {
-		s = math.Nextafter(s, math.Copysign(math.Inf(1), err))
-	}
-	return float32(s)
 }
 
 // broadcast returns the index in a matrix of shape s of element i of shape out.

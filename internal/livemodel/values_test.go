@@ -37,8 +37,8 @@ func TestEval(t *testing.T) {
 		{"sum of columns", Call{Op: OpSum, Axis: 0}, [][]int{{2, 2}}, [][]float32{{1, 2, 3, 4}}, []float32{4, 6}},
 		// Lanes 0 and 2 are joined before lanes 1 and 3: from the left it is 1.
 		{"order of a sum", Call{Op: OpSum, Axis: 1}, [][]int{{1, 4}}, [][]float32{{1 << 25, 1, -1 << 25, 1}}, []float32{2}},
-		// From zero, in order, each product added unrounded, which leaves 2⁻²⁴.
-		{"order of a contraction", Call{Op: OpMatMul}, [][]int{{1, 3}, {3, 1}}, [][]float32{{-1, 1 + 0x1p-12, 0}, {1 + 0x1p-11, 1 + 0x1p-12, 1}}, []float32{0x1p-24}},
+		// From zero, in order, each product rounded: a fused product leaves 2⁻²⁴.
+		{"order of a contraction", Call{Op: OpMatMul}, [][]int{{1, 3}, {3, 1}}, [][]float32{{-1, 1 + 0x1p-12, 0}, {1 + 0x1p-11, 1 + 0x1p-12, 1}}, []float32{0}},
 		{"set part", Call{Op: OpSetSlice, Start: 1}, [][]int{{1, 2}, {2, 2}}, [][]float32{{7, 8}, {1, 2, 3, 4}}, []float32{1, 2, 7, 8}},
 	} {
 		shape, err := inferShape(c.call, c.shapes)
