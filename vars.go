@@ -109,9 +109,11 @@ func (v *Var) effect(op ir.Operation, in []*Tensor) {
 	s.Effect(v.v, op, vals...)
 }
 
-// stream returns the stream an effect with the operands is queued on.
+// stream returns the stream an effect with the operands is queued on: theirs,
+// if they are on the Var's device.
 func (v *Var) stream(in ...*Tensor) *fusion.Stream {
-	if s := streamOf(in); s != nil || VarOf(v) == nil {
+	s := streamOf(in)
+	if VarOf(v) == nil || s != nil && s.Runtime() == v.v.Runtime() {
 		return s
 	}
 	return v.v.Runtime().Default()
