@@ -10,12 +10,6 @@ import (
 	"github.com/sinter-ml/sinter"
 )
 
-// Parametric is a module that names its parameters itself, because they are not
-// in exported fields.
-type Parametric interface {
-	Params() iter.Seq2[string, *sinter.Var]
-}
-
 // Params yields the parameters of a module, or of any struct of modules, with
 // their paths, in the order of the fields.
 //
@@ -23,9 +17,9 @@ type Parametric interface {
 // the fields that lead to it, joined by dots; elements of slices, arrays and
 // [Sequential] are named by their number from 0. A field's name is its tag
 // `nn:"name"` or else the Go name in snake case (InProj is in_proj); a field
-// tagged `nn:"-"` is left out, and an embedded struct without a tag adds no
-// name. Fields that are nil are absent. A Var reached by several paths is
-// yielded once, under the first.
+// tagged `nn:"-"` is left out, and an embedded struct without a tag, exported or
+// not, adds no name. Fields that are nil are absent. A Var reached by several
+// paths is yielded once, under the first.
 func Params(module any) iter.Seq2[string, *sinter.Var] {
 	return func(yield func(string, *sinter.Var) bool) {
 		for p := range params(module) {
@@ -62,33 +56,22 @@ type visit struct {
 	t  reflect.Type
 }
 
-var varType = reflect.TypeFor[*sinter.Var]()
+var (
+	varType    = reflect.TypeFor[*sinter.Var]()
+	linearType = reflect.TypeFor[Linear]()
+)
 
 func (w *walker) walk(path string, v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return true
-		}
-	}
-	if v.IsValid() && v.Type() == varType {
-		return w.found(param{path: path, v: v.Interface().(*sinter.Var)})
-	}
-	if p, ok := parametric(v); ok {
-		for name, x := range p.Params() {
-			if !w.found(param{path: join(path, name), v: x}) {
-				return false
-			}
-		}
-		return true
-	}
 	switch v.Kind() {
 	case reflect.Interface:
 		return w.walk(path, v.Elem())
 	case reflect.Pointer:
 		at := visit{v.Pointer(), v.Type()}
-		if w.seen[at] {
+		switch {
+		case v.IsNil() || w.seen[at]:
 			return true
+		case v.Type() == varType:
+			return w.found(param{path: path, v: v.Interface().(*sinter.Var)})
 		}
 		w.seen[at] = true
 		return w.walk(path, v.Elem())
@@ -105,10 +88,10 @@ func (w *walker) walk(path string, v reflect.Value) bool {
 }
 
 func (w *walker) fields(path string, v reflect.Value) bool {
-	_, linear := v.Interface().(Linear)
+	linear := v.Type() == linearType
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if !f.IsExported() {
+		if !f.IsExported() && !(f.Anonymous && isStruct(f.Type)) {
 			continue
 		}
 		name, tagged := f.Tag.Lookup("nn")
@@ -134,20 +117,18 @@ func (w *walker) fields(path string, v reflect.Value) bool {
 	return true
 }
 
+// isStruct reports whether t is a struct or a pointer to one. Exported fields of
+// an embedded one can be reached even if its type is not exported.
+func isStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+}
+
 func (w *walker) found(p param) bool {
 	if p.v == nil || w.vars[p.v] {
 		return true
 	}
 	w.vars[p.v] = true
 	return w.yield(p)
-}
-
-func parametric(v reflect.Value) (Parametric, bool) {
-	if !v.IsValid() || !v.CanInterface() {
-		return nil, false
-	}
-	p, ok := v.Interface().(Parametric)
-	return p, ok
 }
 
 func join(path, name string) string {

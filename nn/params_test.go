@@ -1,8 +1,6 @@
 package nn_test
 
 import (
-	"iter"
-	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,25 +27,29 @@ type block struct {
 	hidden    *nn.Linear
 }
 
-type named struct{ vars map[string]*sinter.Var }
+type more struct{ Shift *sinter.Var }
 
-func (n named) Params() iter.Seq2[string, *sinter.Var] { return maps.All(n.vars) }
+type base struct {
+	Scale  *sinter.Var
+	secret *sinter.Var
+}
 
-type base struct{ Scale *sinter.Var }
+type list []*sinter.Var
 
 type model struct {
 	base
+	*more
+	list
 	Encoder struct {
 		Layers []*block `nn:"layer"`
 	}
-	Head   nn.Sequential
-	Custom named
-	Tied   *sinter.Var
-	Again  *nn.Linear
-	Self   *model
-	Pair   [2]*sinter.Var
-	Any    any
-	Count  int
+	Head  nn.Sequential
+	Tied  *sinter.Var
+	Again *nn.Linear
+	Self  *model
+	Pair  [2]*sinter.Var
+	Any   any
+	Count int
 }
 
 func TestParams(t *testing.T) {
@@ -62,8 +64,7 @@ func TestParams(t *testing.T) {
 		Off:       linear(),
 		hidden:    linear(),
 	}, nil, {Norm: nn.NewLayerNorm(dev, 2, nn.WithoutBias())}}
-	m.Scale = v()
-	m.Custom = named{map[string]*sinter.Var{"inner.x": v(), "none": nil}}
+	m.base, m.more, m.list = base{v(), v()}, &more{v()}, list{v()}
 	m.Tied = m.Head[0].(*nn.Linear).Weight
 	m.Again = m.Head[3].(*nn.Linear)
 	m.Self = m
@@ -71,7 +72,8 @@ func TestParams(t *testing.T) {
 	m.Any = &nn.Embedding{Weight: v()}
 
 	require.Equal(t, []string{
-		// base is not exported, so what it promotes is not a parameter
+		"scale",
+		"shift",
 		"encoder.layer.0.attention.query.weight",
 		"encoder.layer.0.attention.query.bias",
 		"encoder.layer.0.LayerNorm.weight",
@@ -83,7 +85,6 @@ func TestParams(t *testing.T) {
 		"head.0.bias",
 		"head.3.weight",
 		"head.3.bias",
-		"custom.inner.x",
 		"pair.0",
 		"pair.1",
 		"any.weight",
@@ -121,7 +122,6 @@ func TestParamsOf(t *testing.T) {
 			In Embedded `nn:""`
 		}{Embedded{v}}, []string{"scale"}},
 		"var":          {v, []string{""}},
-		"parametric":   {named{map[string]*sinter.Var{"a": v}}, []string{"a"}},
 		"names":        {struct{ A, LayerNorm1, MLPIn, QK, In_Out any }{v, nil, nil, nil, nil}, []string{"a"}},
 		"layer norm":   {struct{ LayerNorm1 *sinter.Var }{v}, []string{"layer_norm1"}},
 		"acronym":      {struct{ MLPIn *sinter.Var }{v}, []string{"mlp_in"}},

@@ -16,7 +16,7 @@ func printPlan(w io.Writer, r *fusion.Run) {
 		for _, op := range b.Ops {
 			kinds = append(kinds, r.Segment.Ops[op].Kind.String())
 		}
-		fmt.Fprintf(w, "  %-18s %-16s %d launch", b.Fuser, strings.Join(kinds, " + "), len(b.Calls))
+		fmt.Fprintf(w, "  %-18s %-16s launches %d", b.Fuser, strings.Join(kinds, " + "), len(b.Calls))
 		if b.Score > 0 {
 			fmt.Fprintf(w, ", saves %.1f µs by the device's profile", b.Score/1000)
 		}
