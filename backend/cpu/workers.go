@@ -82,11 +82,11 @@ func (w *workers) begin(n, chunk int, t codegen.Task) *job {
 	j.task, j.n, j.chunk, j.joined = t, int64(n), int64(chunk), 0
 	j.next.Store(0)
 	j.failed.Store(nil)
-	helpers := min((n-1)/chunk, w.n-1)
-	if helpers > 0 {
+	others := min((n-1)/chunk, w.n-1)
+	if others > 0 {
 		w.jobs = append(w.jobs, j)
 	}
-	for range helpers {
+	for range others {
 		w.wake.Signal()
 	}
 	return j

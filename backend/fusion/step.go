@@ -144,6 +144,9 @@ func (e *executor) takeable(st *step, t int32) *Storage {
 		if m == nil || m.fixed || m.buf.Bytes != e.seg.tensors[t].bytes() || m.refs.Load() != 1 {
 			continue
 		}
+		if l := &e.stored[in]; l.Offset != 0 || !l.IsContiguous() {
+			continue // a view, such as one from the end: elements do not lie where the output's will
+		}
 		if e.seg.outside[in] {
 			if v.version != nil || !v.dead() {
 				continue

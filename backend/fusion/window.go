@@ -161,8 +161,8 @@ func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
 	s.drain(ctx, len(s.queue.nodes))
 	err := s.takeError()
 	for _, v := range kept {
-		if err == nil && v.is(Failed) {
-			err = v.fail.report()
+		if err == nil {
+			err = w.own(v)
 		}
 	}
 	if err == nil && w.pass > 0 {
@@ -197,6 +197,31 @@ func (w *Window) output(v *Value) *Value {
 	c.asked = true
 	w.scope.keepLocked(c)
 	return c
+}
+
+// own gives an output dense memory of the window's pool that nothing else has:
+// a plan may have made it a view of a Var or of another output.
+func (w *Window) own(v *Value) error {
+	s := w.s
+	if v.is(Virtual) {
+		if err := s.late(v); err != nil {
+			return err
+		}
+	}
+	if v.is(Failed) {
+		return v.fail.report()
+	}
+	m := v.storage
+	if m.buf.Pool == w.pool && !m.fixed && m.refs.Load() == 1 && v.layout.Offset == 0 && v.layout.IsContiguous() {
+		return nil
+	}
+	own, err := s.copyOut(m, v.layout, v.dtype)
+	if err != nil {
+		return err
+	}
+	m.letGo()
+	v.store(own, codegen.Contiguous(v.shape))
+	return nil
 }
 
 func (sc *Scope) keepLocked(v *Value) {
