@@ -260,10 +260,10 @@ func (b *binder) place(bind *Binding, a *codegen.AccessArgs) {
 		}
 	}
 	a.Index = a.Index[:0]
-	for _, axis := range bind.Index {
-		arg := codegen.IndexArg{Extent: 1}
+	for i, axis := range bind.Index {
+		arg := codegen.IndexArg{Extent: b.length(bind.Extent[i])}
 		if axis >= 0 {
-			arg = codegen.IndexArg{Extent: b.shape[axis], Stride: b.strides[axis]}
+			arg.Stride = b.strides[axis]
 		}
 		a.Index = append(a.Index, arg)
 	}

@@ -139,7 +139,8 @@ func (l *lowering) bind(t ir.TensorID, p path, window []Window, mode codegen.Mod
 
 // newAccess adds an access of tensor t.
 func (l *lowering) newAccess(t ir.TensorID, p path, window []Window, mode codegen.Mode) int {
-	b := Binding{Views: p.views(), Axes: p.axes()[:len(l.space)], Index: p.axes()[len(l.space):], Window: window}
+	n := len(l.space)
+	b := Binding{Views: p.views(), Axes: p.axes()[:n], Index: p.axes()[n:], Extent: p[len(p)-1].dst[n:], Window: window}
 	l.kernel.Accesses = append(l.kernel.Accesses, codegen.Access{
 		Buffer: l.buffer(t, mode), Indices: len(b.Index), Masked: len(window) > 0,
 	})

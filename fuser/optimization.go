@@ -46,8 +46,10 @@ type Binding struct {
 	// it walks, or -1 for none (stride 0).
 	Axes []int
 	// Index lists the layout's axes that are indexed by values; -1 stands for
-	// an axis of length 1.
+	// an axis along which the tensor does not change (length 1, or expanded).
 	Index []int
+	// Extent is the length of each indexed axis: what indices must stay below.
+	Extent []Dim
 	// Window bounds space axes: the layout is read only at Lo ≤ i < Lo+Len,
 	// and lies Lo further along.
 	Window []Window

@@ -2,7 +2,6 @@ package fusion
 
 import (
 	"context"
-	"slices"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -91,59 +90,6 @@ func (w *Window) Begin(record bool) error {
 	s.scopes = append(s.scopes, w.scope)
 	w.running = true
 	return nil
-}
-
-// restore puts Vars and random numbers back to what they were when the window
-// opened. Each Var gets a version nobody outside has a handle on.
-func (w *Window) restore() error {
-	w.s.rt.SetRandomState(w.seed, w.pos)
-	if w.keepVars {
-		return nil
-	}
-	for _, v := range w.vars {
-		if m := w.snapshots[v]; m != nil {
-			w.s.Effect(v, ir.Operation{Kind: ir.Set}, w.s.leaf(m, codegen.Contiguous(v.shape), v.dtype))
-		}
-	}
-	return w.s.Flush(context.Background())
-}
-
-// pin fixes the addresses of the Vars the window touches, and gives each Var
-// that shares its memory memory of its own.
-func (w *Window) pin() error {
-	for _, v := range w.vars {
-		if err := w.s.pinVar(v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Stream) pinVar(v *Var) error {
-	v.content.Lock()
-	defer v.content.Unlock()
-	v.mu.Lock()
-	cur := v.cur
-	v.mu.Unlock()
-	if f := s.resolve(cur); f != nil {
-		return f.report()
-	}
-	if cur.storage.refs.Load() > 1 && !cur.storage.fixed {
-		own, err := s.clone(cur.storage)
-		if err != nil {
-			return err
-		}
-		cur.storage.letGo()
-		cur.storage, cur.let = own, false
-	}
-	v.fix(cur.storage)
-	return nil
-}
-
-// fix makes m the Var's memory for as long as something pins it.
-func (v *Var) fix(m *Storage) {
-	v.pinned, v.pin = true, m
-	m.fixed = true
 }
 
 // End ends a pass and returns the outputs, which it keeps: each dense and of
@@ -281,34 +227,6 @@ func (w *Window) Recording(outs []*Value) (*Recording, error) {
 	return r, nil
 }
 
-// settleVar gives a Var the recording wrote a version without a past: nothing
-// ran, so its memory has the content it had when the window opened.
-func (w *Window) settleVar(v *Var) {
-	v.content.Lock()
-	defer v.content.Unlock()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.pins++
-	if !w.written[v] {
-		return
-	}
-	old := v.cur
-	if old.storage == v.pin {
-		old.let, old.storage = true, nil
-		old.setState(Gone)
-	}
-	v.cur = w.s.rt.newVersion(v, v.pin)
-}
-
-// newVersion returns a stored version of v that has memory m.
-func (rt *Runtime) newVersion(v *Var, m *Storage) *Value {
-	nv := rt.newValue()
-	nv.shape, nv.dtype = v.shape, v.dtype
-	nv.version = newVersion(v)
-	nv.store(m, codegen.Contiguous(v.shape))
-	return nv
-}
-
 // Abandon closes the window whatever state it is in. Vars and random numbers
 // are as when it opened, and the stream records nothing.
 func (w *Window) Abandon() {
@@ -379,73 +297,12 @@ func (w *Window) close() {
 	w.s.window = nil
 }
 
-// unpin frees the Var's address when nothing pins it any more.
-func (v *Var) unpin() {
-	if v.pins == 0 && v.pinned {
-		v.pinned = false
-		if v.pin != nil {
-			v.pin.fixed = false
-		}
-		v.pin = nil
-	}
-}
-
-// Use counts v among the Vars of the window, even if no pass touches it.
-func (w *Window) Use(v *Var) {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
-	w.touch(v)
-}
-
 // Refused returns why the last pass could not be recorded, nil if it could.
 func (w *Window) Refused() error {
 	if w.refusal == nil {
 		return nil
 	}
 	return w.refusal
-}
-
-// touch notes that the pass uses a Var.
-func (w *Window) touch(v *Var) {
-	i, found := slices.BinarySearchFunc(w.vars, v.number, func(x *Var, n uint64) int {
-		switch {
-		case x.number < n:
-			return -1
-		case x.number > n:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		if w.recording {
-			w.refuseOp("a Var is used that no warm-up used", 0)
-			return
-		}
-		w.vars = slices.Insert(w.vars, i, v)
-	}
-}
-
-// overwrite keeps a Var's content from before the window, at the first effect
-// of a pass on it.
-func (w *Window) overwrite(v *Var, cur *Value) error {
-	if !w.running {
-		return nil // putting back
-	}
-	w.touch(v)
-	w.written[v] = true
-	if w.snapshots[v] != nil || w.keepVars || cur.storage == nil {
-		return nil
-	}
-	if w.recording {
-		w.refuseOp("a Var is written that no warm-up wrote", 0)
-		return nil
-	}
-	m, err := w.s.clone(cur.storage)
-	if err != nil {
-		return err
-	}
-	w.snapshots[v] = m
-	return nil
 }
 
 // retain holds memory the recorded work uses and the window's pool does not
