@@ -63,6 +63,11 @@ func (s *Stream) place(v *Value) {
 		}
 		n.in = append(n.in, t)
 	}
+	if f := s.demand(n.in); f != nil {
+		v.fail = f
+		v.setState(Failed)
+		return
+	}
 	n.op.Outputs = []ir.TensorRef{{ID: v.id, Shape: v.shape, DType: v.dtype}}
 	v.node = n
 	s.enqueue(n)

@@ -65,6 +65,7 @@ func (s *Stream) ask(ctx context.Context, v *Value) *failure {
 	if v.is(Virtual) {
 		s.late(v)
 	}
+	v.used()
 	if v.is(Failed) {
 		return v.fail
 	}

@@ -15,7 +15,7 @@ func mix(h, w uint64) uint64 {
 }
 
 // siteHash names an operation's kind and call site.
-func siteHash(op *ir.Operation) uint64 { return mix(uint64(op.Kind), uint64(op.PC)) }
+func siteHash(op *ir.Operation) uint64 { return mix(mix(0, uint64(op.Kind)), uint64(op.PC)) }
 
 // structuralHash identifies a recorded value across iterations (see
 // ir.StructHash). It ends at the segment's inputs: what was made before is an anonymous leaf,

@@ -47,6 +47,15 @@ func (s *Stream) late(v *Value) error {
 	return nil
 }
 
+// used notes that a value of an earlier segment is used. Plans depend on what
+// is asked for, so what one plan stores by chance the next may not: unless it
+// is remembered now, the second plan of a sequence need not be its last.
+func (v *Value) used() {
+	if v.chance.Load() && v.chance.Swap(false) {
+		v.rt.late.add(v.hash)
+	}
+}
+
 // copyNode appends a copy of a recorded operation with a result of its own.
 func (e *executor) copyNode(n *node, made map[*Value]*Value) *Value {
 	in := make([]*Value, len(n.in))

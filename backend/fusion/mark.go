@@ -32,7 +32,7 @@ func (s *Stream) mark(f *flags, n int) {
 	for i, nd := range q.nodes[:n] {
 		v := nd.out
 		f.dead[i] = v.dead()
-		f.asked[i] = v.asked || v.kept && !f.dead[i] || s.rt.late.has(v.hash)
+		f.asked[i] = v.asked || !f.dead[i] && (v.kept || s.rt.late.has(v.hash))
 		effects = effects || nd.v != nil
 	}
 	if n < len(q.nodes) {

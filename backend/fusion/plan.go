@@ -12,7 +12,8 @@ import (
 type plan struct {
 	*optimize.Plan
 	steps        []step
-	scalarGuards bool // some guard is about scalars or slice starts
+	scalarGuards bool  // some guard is about scalars or slice starts
+	chance       []int // positions of outputs that are stored because of how the segment fell into blocks
 }
 
 // step is a block ready to run.
@@ -29,8 +30,9 @@ type step struct {
 }
 
 // prepare compiles a plan's kernels and works out when temporaries end.
-func (rt *Runtime) prepare(p *optimize.Plan, ops []*node, rel [][]int32, outs []int32) *plan {
-	out := &plan{Plan: p, steps: make([]step, len(p.Blocks))}
+func (rt *Runtime) prepare(p *optimize.Plan, e *executor) *plan {
+	ops := e.seg.nodes
+	out := &plan{Plan: p, steps: make([]step, len(p.Blocks)), chance: e.chance(p)}
 	last := make(map[int32]int)
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
@@ -40,7 +42,7 @@ func (rt *Runtime) prepare(p *optimize.Plan, ops []*node, rel [][]int32, outs []
 		for _, pos := range b.Ops {
 			if ops[pos].v != nil {
 				st.effects = append(st.effects, pos)
-				effect[ir.TensorID(outs[pos])] = true
+				effect[ir.TensorID(ops[pos].out.rel)] = true
 			}
 		}
 		for _, t := range b.Stored {
@@ -75,7 +77,7 @@ func (rt *Runtime) prepare(p *optimize.Plan, ops []*node, rel [][]int32, outs []
 		// An effect whose block also reads the memory it overwrites must not
 		// run twice.
 		for _, pos := range st.effects {
-			old := rel[pos][0]
+			old := e.seg.operands(pos)[0]
 			for _, t := range st.inputs {
 				if t == old {
 					st.rerun = false
@@ -98,6 +100,30 @@ func (rt *Runtime) prepare(p *optimize.Plan, ops []*node, rel [][]int32, outs []
 	}
 	for i := range out.steps {
 		sortInt32(out.steps[i].frees)
+	}
+	return out
+}
+
+// chance returns the positions of the outputs that another plan of the same
+// sequence might not store: they are neither asked for nor results of
+// reductions, and something computed consumes them.
+func (e *executor) chance(p *optimize.Plan) []int {
+	g, f := &e.seg, &e.flags
+	used := make([]bool, len(g.tensors)) // by an operation that is computed
+	var out []int
+	for i := len(g.nodes) - 1; i >= 0; i-- {
+		n := g.nodes[i]
+		r := n.out.rel
+		class := ir.Lookup(n.op.Kind).Class
+		if n.v == nil && f.dead[i] && !used[r] {
+			continue
+		}
+		for _, t := range g.operands(i) {
+			used[t] = true
+		}
+		if p.Fates[r] == optimize.Stored && used[r] && !f.asked[i] && !f.dead[i] && class != ir.ClassReduce && class != ir.ClassEffect {
+			out = append(out, i)
+		}
 	}
 	return out
 }

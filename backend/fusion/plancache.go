@@ -1,7 +1,6 @@
 package fusion
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/sinter-ml/sinter/optimize"
@@ -56,14 +55,7 @@ func (c *planCache) lookup(e *executor, k optimize.Key) *plan {
 
 // prepare makes a plan ready to run and remembers it.
 func (c *planCache) prepare(e *executor, made *optimize.Plan) *plan {
-	g := &e.seg
-	rel := make([][]int32, len(g.nodes))
-	outs := make([]int32, len(g.nodes))
-	for i, n := range g.nodes {
-		rel[i] = slices.Clone(g.operands(i))
-		outs[i] = n.out.rel
-	}
-	p := e.s.rt.prepare(made, g.nodes, rel, outs)
+	p := e.s.rt.prepare(made, e)
 	c.mu.Lock()
 	if len(c.ready) >= 2*c.limit {
 		clear(c.ready) // evicted plans; kernels stay compiled on the device

@@ -44,6 +44,13 @@ func (e *executor) settle() {
 			v.setState(Gone)
 		}
 	}
+	if !e.own {
+		for _, pos := range e.plan.chance {
+			if v := e.seg.nodes[pos].out; !v.is(Failed) {
+				v.chance.Store(true)
+			}
+		}
+	}
 	if !virtual {
 		return
 	}

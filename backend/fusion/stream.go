@@ -3,7 +3,6 @@ package fusion
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -135,6 +134,9 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 	if err := n.op.Check(); err != nil {
 		return s.failed(&n.op, n.in, err)
 	}
+	if f := s.demand(n.in); f != nil {
+		return s.failedBy(&n.op, f)
+	}
 	if s.window != nil {
 		s.window.note(&n.op, n.in)
 	}
@@ -182,21 +184,28 @@ func (s *Stream) operand(v *Value) (*Value, *failure, error) {
 	if t.is(Unplaced) {
 		s.place(t)
 	}
-	switch t.State() {
-	case Failed:
+	if t.is(Failed) {
 		return nil, t.fail, nil
-	case Virtual: // on this stream, or another goroutine of its home got in between
-		if t.home != s {
-			return nil, nil, fmt.Errorf("operand changed on another stream while it was used here")
-		}
-		if err := s.late(t); err != nil {
-			return nil, t.fail, nil
-		}
 	}
 	if v.handle != nil {
 		s.claim(v)
 	}
 	return t, nil, nil
+}
+
+// demand makes the operands of a checked operation real: virtual ones are
+// computed at once, before everything queued.
+func (s *Stream) demand(in []*Value) *failure {
+	for _, t := range in {
+		if t.is(Virtual) {
+			_ = s.late(t)
+		}
+		if t.is(Failed) {
+			return t.fail
+		}
+		t.used()
+	}
+	return nil
 }
 
 func known(in []*Value) []*Value {

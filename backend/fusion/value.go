@@ -52,6 +52,10 @@ type Value struct {
 	kept  bool   // kept by a scope: stored at the drain unless dead by then
 	scope *Scope // the innermost scope it was made in that is open; nil: none
 
+	// chance: the value is in memory only because of how its segment fell into
+	// blocks. If it is used, it is remembered like one asked for late.
+	chance atomic.Bool
+
 	storage *Storage
 	layout  codegen.Layout
 	recipe  *recipe

@@ -102,7 +102,7 @@ func (s *Stream) NewVar(init *Value) *Var {
 	cur.version = newVersion(v)
 	v.cur = cur
 	t, f, err := s.operand(init)
-	if err == nil && f == nil && t.home == s && t.is(Pending) {
+	if err == nil && f == nil && t.home == s {
 		f = s.ask(context.Background(), t)
 	}
 	switch {
@@ -116,8 +116,8 @@ func (s *Stream) NewVar(init *Value) *Var {
 		return v
 	}
 	if t.version != nil {
-		t.version.v.content.RLock()
-		defer t.version.v.content.RUnlock()
+		t.version.v.content.Lock() // an old version may have to be rebuilt
+		defer t.version.v.content.Unlock()
 	}
 	if f := s.resolve(t); f != nil {
 		cur.fail = f
@@ -195,11 +195,6 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 	if !s.placeAll(in) {
 		return false
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.cur != cur {
-		return false
-	}
 	n := &node{op: *op, v: v}
 	n.in = append(n.inArr[:0], cur)
 	n.op.Inputs = append(n.refArr[:0], ir.TensorRef{ID: cur.id, Shape: cur.shape, DType: cur.dtype})
@@ -230,6 +225,25 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 		s.failed(&n.op, n.in, err)
 		return true
 	}
+	if s.demand(n.in[1:]) != nil {
+		return true
+	}
+	if !s.supplant(n, cur) {
+		return false
+	}
+	s.cut()
+	return true
+}
+
+// supplant queues a checked effect on the version cur, if that is the Var's
+// still.
+func (s *Stream) supplant(n *node, cur *Value) bool {
+	v, op := n.v, &n.op
+	v.mu.Lock() // nothing is executed under it
+	defer v.mu.Unlock()
+	if v.cur != cur {
+		return false
+	}
 	if s.window != nil {
 		if err := s.window.overwrite(v, cur); err != nil {
 			s.failed(&n.op, n.in, err)
@@ -244,7 +258,6 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 	n.out, nv.node = nv, n
 	s.push(n)
 	v.cur = nv
-	s.cut()
 	return true
 }
 

@@ -35,7 +35,8 @@
 //     Values are decided in recorded order. (segment.recipe, tooLong)
 //  9. A virtual value that is read or becomes an operand is computed at once
 //     from its recipe, before everything queued and apart from it, and is stored
-//     from then on; its hash is remembered. A stored view of a Var's memory is
+//     from then on; its hash is remembered, and so is that of a value which was
+//     stored only because it crossed blocks or its recipe was too long. A stored view of a Var's memory is
 //     copied at that time. (Model.demand, runRecipe, copyView)
 //  10. The hash is made of kind, attributes without scalars and offsets, call
 //     site and the inputs' hashes; inputs from outside the segment are

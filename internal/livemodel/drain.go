@@ -176,14 +176,16 @@ func (s *segment) decide(plan Plan) {
 			s.fates[i] = Temporary
 		case s.dead[i]:
 			s.fates[i] = Dropped
-		case s.asked[i], crosses[i], !used[i], o.call.Op.Class() == ClassReduce:
+		case s.asked[i], !used[i], o.call.Op.Class() == ClassReduce:
 			s.fates[i] = Stored
+		case crosses[i]:
+			s.fates[i], o.chance = Stored, true
 		default:
 			// Values are decided in order, so it is known where the recipe stops.
 			recipe := s.recipe(i)
 			through := i < len(plan.Through) && plan.Through[i]
 			if s.fates[i] = Virtual; s.tooLong(recipe) && !through {
-				s.fates[i] = Stored
+				s.fates[i], o.chance = Stored, true
 			} else {
 				s.recip[i] = recipe
 			}

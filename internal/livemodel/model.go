@@ -193,10 +193,14 @@ func (m *Model) record(c Call, in []*node) (*node, *failure) {
 }
 
 // demand makes a virtual value real: its recipe runs at once, before
-// everything queued, and its hash is remembered. A view of a Var's memory gets
+// everything queued, and its hash is remembered. So is the hash of one that is
+// stored by chance: another plan of the same sequence might not store it. A view of a Var's memory gets
 // memory of its own, which is no news.
 func (m *Model) demand(n *node) {
 	m.copyView(n)
+	if n.chance {
+		m.remember[n.hash], n.chance = true, false
+	}
 	if n.state != virtual {
 		return
 	}
@@ -217,7 +221,7 @@ func (m *Model) Read(site int, t Tensor) ([]float32, error) {
 	if n.state == pending {
 		n.read = true
 		m.drain(len(m.queue))
-		m.copyView(n)
+		m.demand(n)
 	}
 	got := m.fetch(n)
 	if !sameBits(got, n.truth) {

@@ -34,6 +34,7 @@ type node struct {
 	segment int // the segment it was recorded for, once queued
 	v       *variable
 	handles int  // living handles
+	chance  bool // stored only because of how its segment fell into blocks
 	read    bool // asked for by the read that drains
 	kept    bool // asked for by Keep
 }
