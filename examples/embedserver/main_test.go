@@ -29,6 +29,28 @@ func cases(t *testing.T) []golden.Case {
 	return all
 }
 
+var once struct {
+	sync.Once
+	dev *sinter.Device
+	enc *minilm.Encoder
+}
+
+// load returns the model as loaded once for all tests, or skips the test if it
+// was not fetched.
+func load(t *testing.T) (*sinter.Device, *minilm.Encoder) {
+	t.Helper()
+	dir := models.Dir(t)
+	once.Do(func() {
+		var err error
+		once.dev, err = sinter.Open("cpu", sinter.WithWorkers(2))
+		require.NoError(t, err)
+		once.enc, err = minilm.Open(context.Background(), once.dev, dir)
+		require.NoError(t, err)
+	})
+	require.NotNil(t, once.enc)
+	return once.dev, once.enc
+}
+
 func post(client *http.Client, url, body string) (int, []byte, error) {
 	resp, err := client.Post(url+"/embed", "application/json", strings.NewReader(body))
 	if err != nil {
@@ -66,13 +88,7 @@ func ask(t *testing.T, client *http.Client, url string, cases ...golden.Case) {
 // are what they were.
 func TestConcurrentClients(t *testing.T) {
 	const clients = 8
-	dir := models.Dir(t)
-	dev, err := sinter.Open("cpu", sinter.WithWorkers(2))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, dev.Close()) }()
-	enc, err := minilm.Open(context.Background(), dev, dir)
-	require.NoError(t, err)
-
+	dev, enc := load(t)
 	all := cases(t)
 	requests := 3
 	if race || testing.Short() {
@@ -167,12 +183,7 @@ func TestRunErrors(t *testing.T) {
 
 // A request that is open when the server is told to stop is answered.
 func TestShutdownFinishesOpenRequests(t *testing.T) {
-	dir := models.Dir(t)
-	dev, err := sinter.Open("cpu", sinter.WithWorkers(1))
-	require.NoError(t, err)
-	defer func() { require.NoError(t, dev.Close()) }()
-	enc, err := minilm.Open(context.Background(), dev, dir)
-	require.NoError(t, err)
+	_, enc := load(t)
 	entered := make(chan struct{})
 	inner := newHandler(enc, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
