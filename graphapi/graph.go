@@ -102,10 +102,10 @@ func (g *Graph) load(i int, t *sinter.Tensor) error {
 	if t == nil {
 		return &sinter.CaptureError{Reason: fmt.Sprintf("input %d is nil", i)}
 	}
-	if err := t.Err(); err != nil {
+	val, dst := sinter.ValueOf(t), sinter.VarOf(v)
+	if err := val.Report(); err != nil {
 		return err
 	}
-	val, dst := sinter.ValueOf(t), sinter.VarOf(v)
 	if !slices.Equal(val.Shape(), dst.Shape()) {
 		return &sinter.OpError{Op: "Replay", Shapes: []sinter.Shape{val.Shape()}, Err: &sinter.ShapeError{
 			Msg: fmt.Sprintf("input %d has shape %v, captured was %v", i, val.Shape(), dst.Shape())}}

@@ -223,6 +223,18 @@ func (v *Var) wrote(f *failure) {
 	}
 }
 
+// Report returns the error v carries, if it is known yet, and counts it as
+// told.
+func (v *Value) Report() error {
+	if v.dead() {
+		return v.Err()
+	}
+	if t := v.target(); t.is(Failed) {
+		return t.fail.report()
+	}
+	return nil
+}
+
 // CopyIn writes a tensor of the same shape and dtype into a Var of the
 // recording's stream without going through the queue, if it lies densely in
 // this device's memory. It reports whether it did.

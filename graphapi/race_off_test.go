@@ -1,0 +1,5 @@
+//go:build !race
+
+package graphapi_test
+
+const raceDetector = false
