@@ -2,6 +2,7 @@ package sinter
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -9,12 +10,14 @@ import (
 	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/internal/env"
+	"github.com/sinter-ml/sinter/internal/trace"
 )
 
 // Device runs operations. It has a default stream, and more on request.
 type Device struct {
-	rt  *fusion.Runtime
-	def *Stream
+	rt    *fusion.Runtime
+	def   *Stream
+	trace *trace.Writer // nil: none
 }
 
 // Option configures a device at [Open]; options beat environment variables.
@@ -91,7 +94,15 @@ func Open(name string, opts ...Option) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{rt: rt, def: &Stream{s: rt.Default()}}, nil
+	d := &Device{rt: rt, def: &Stream{s: rt.Default()}}
+	if c.trace != "" {
+		d.trace, err = trace.Open(c.trace, trace.NewHeader(dev.Name(), dev.Profile(), c.fusion.Fusers))
+		if err != nil {
+			return nil, errors.Join(err, rt.Close())
+		}
+		rt.Observe(d.trace.Observe)
+	}
+	return d, nil
 }
 
 // Name returns the name of the device, such as "cpu".
@@ -142,7 +153,13 @@ func (d *Device) Trim() error { return d.rt.Device().Trim() }
 // Close executes what is queued, ends the device and returns the first error
 // nobody was told of. It may be called again; after it every use of the device
 // is a *ClosedError or *DeviceError.
-func (d *Device) Close() error { return d.rt.Close() }
+func (d *Device) Close() error {
+	err := d.rt.Close()
+	if d.trace != nil {
+		err = errors.Join(err, d.trace.Close())
+	}
+	return err
+}
 
 func (d *Device) place() *fusion.Stream {
 	if d == nil {
