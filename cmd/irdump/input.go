@@ -17,6 +17,7 @@ import (
 type document struct {
 	profile  trace.Profile
 	header   *trace.Header // of a trace
+	devices  []trace.Header
 	complete bool
 	segments []trace.Traced
 }
@@ -91,7 +92,7 @@ func (in *source) trace(data []byte, how *planning) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &document{profile: t.Header.Profile, header: &t.Header, complete: t.Complete, segments: t.Segments}
+	doc := &document{profile: t.Header.Profile, header: &t.Header, devices: t.Devices, complete: t.Complete, segments: t.Segments}
 	if in.Segment == 0 {
 		return doc, nil
 	}

@@ -23,11 +23,15 @@ func writeJSON(w io.Writer, v any) error {
 // writeJSON prints what a command shows of each segment.
 func (d *document) writeJSON(w io.Writer, segments any) error {
 	out := struct {
-		Trace    *trace.Header  `json:"trace,omitempty"`
+		Trace    *trace.Header  `json:"trace,omitempty"`    // of the first device
+		Devices  []trace.Header `json:"devices,omitempty"`  // of several
 		Complete bool           `json:"complete,omitempty"` // the trace was closed
 		Profile  *trace.Profile `json:"profile,omitempty"`  // a program was planned with
 		Segments any            `json:"segments"`
 	}{Trace: d.header, Complete: d.complete, Segments: segments}
+	if len(d.devices) > 1 {
+		out.Devices = d.devices
+	}
 	if d.header == nil && d.profile != (trace.Profile{}) {
 		out.Profile = &d.profile
 	}
@@ -174,7 +178,11 @@ func (d *document) heading(w io.Writer, s *trace.Traced) {
 	if d.header == nil {
 		return
 	}
-	fmt.Fprintf(w, "segment %d: ran %d times", s.ID, s.Total())
+	fmt.Fprintf(w, "segment %d", s.ID)
+	if len(d.devices) > 1 {
+		fmt.Fprintf(w, " on device %d", s.Device+1)
+	}
+	fmt.Fprintf(w, ": ran %d times", s.Total())
 	for i, r := range s.Runs {
 		sep := ", "
 		if i == 0 {
@@ -194,8 +202,16 @@ func (d *document) heading(w io.Writer, s *trace.Traced) {
 
 // each prints every segment, an empty line between them.
 func (d *document) each(w io.Writer, f func(s *trace.Traced) error) error {
-	if d.header != nil {
-		fmt.Fprintf(w, "trace of device %s, fusers %s, %s %s\n", d.header.Device, strings.Join(d.header.Fusers, " "), d.header.Go, d.header.System)
+	for i, h := range d.devices {
+		number := ""
+		if len(d.devices) > 1 {
+			number = fmt.Sprintf(" %d:", i+1)
+		}
+		fusers := strings.Join(h.Fusers, " ")
+		if fusers == "" {
+			fusers = "none"
+		}
+		fmt.Fprintf(w, "trace of device%s %s, fusers %s, %s %s\n", number, h.Device, fusers, h.Go, h.System)
 	}
 	for i := range d.segments {
 		if d.header != nil {

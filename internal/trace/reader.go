@@ -21,10 +21,12 @@ func (e *FormatError) Error() string { return fmt.Sprintf("%d:%d: %v", e.Line, e
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// Record is one line of a trace after the header.
+// Record is one line of a trace after the first header.
 type Record struct {
 	ID      int
 	Stream  int
+	Device  int      // in order of the headers, from 0
+	Header  *Header  // of a further device; nothing else is set
 	Segment *Segment // nil: Count is how often segment ID has run on Stream so far
 	Count   int64
 	End     bool // the trace was closed; nothing else is set
@@ -36,6 +38,7 @@ type Reader struct {
 	in        *bufio.Reader
 	line      int
 	header    Header
+	devices   int
 	truncated bool
 	known     map[int]bool
 }
@@ -47,7 +50,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	r.line = 1
+	r.line, r.devices = 1, 1
 	if err := json.Unmarshal(b, &r.header); err != nil {
 		return nil, r.fail(b, err)
 	}
@@ -85,14 +88,29 @@ func (r *Reader) Next() (Record, error) {
 }
 
 func (r *Reader) record(b []byte) (Record, error) {
-	var l line
+	var l struct {
+		line
+		Version *string `json:"version"`
+	}
 	if err := json.Unmarshal(b, &l); err != nil {
 		return Record{}, r.fail(b, err)
 	}
-	out := Record{ID: l.ID, Stream: l.Stream, Count: l.Count, End: l.End}
+	out := Record{ID: l.ID, Stream: l.Stream, Device: l.On, Count: l.Count, End: l.End}
 	switch {
+	case l.Version != nil:
+		h := new(Header)
+		if err := json.Unmarshal(b, h); err != nil {
+			return Record{}, r.fail(b, err)
+		}
+		if h.Version != Version {
+			return Record{}, r.fail(b, fmt.Errorf("version is %q, want %q", h.Version, Version))
+		}
+		r.devices++
+		return Record{Header: h}, nil
+	case l.On < 0 || l.On >= r.devices:
+		return Record{}, r.fail(b, fmt.Errorf("there is no device %d", l.On))
 	case l.End:
-		return Record{End: true}, nil
+		return Record{Device: l.On, End: true}, nil
 	case l.Segment == nil && !r.known[l.ID]:
 		return Record{}, r.fail(b, fmt.Errorf("there is no segment %d", l.ID))
 	case l.Segment == nil:
@@ -129,16 +147,18 @@ type Runs struct {
 
 // Traced is a segment of a trace with its runs.
 type Traced struct {
-	ID int
+	ID     int
+	Device int // in order of Trace.Devices
 	*Segment
 	Runs []Runs // at least one
 }
 
 // Trace is a whole trace.
 type Trace struct {
-	Header   Header
+	Header   Header   // of the first device
+	Devices  []Header // of all
 	Segments []Traced
-	// Complete tells that the trace was closed. Otherwise the program ended
+	// Complete tells that every device was closed. Otherwise the program ended
 	// before, and counts may be short by up to a half.
 	Complete bool
 }
@@ -150,8 +170,9 @@ func Read(in io.Reader) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Header: r.Header()}
+	t := &Trace{Header: r.Header(), Devices: []Header{r.Header()}}
 	at := map[int]int{}
+	ended := map[int]bool{}
 	for {
 		rec, err := r.Next()
 		switch {
@@ -159,11 +180,15 @@ func Read(in io.Reader) (*Trace, error) {
 			return t, nil
 		case err != nil:
 			return nil, err
+		case rec.Header != nil:
+			t.Devices = append(t.Devices, *rec.Header)
+			t.Complete = false
 		case rec.End:
-			t.Complete = true
+			ended[rec.Device] = true
+			t.Complete = len(ended) == len(t.Devices)
 		case rec.Segment != nil:
 			at[rec.ID] = len(t.Segments)
-			t.Segments = append(t.Segments, Traced{rec.ID, rec.Segment, []Runs{{rec.Stream, 1}}})
+			t.Segments = append(t.Segments, Traced{rec.ID, rec.Device, rec.Segment, []Runs{{rec.Stream, 1}}})
 		default:
 			t.Segments[at[rec.ID]].count(rec.Stream, rec.Count)
 		}

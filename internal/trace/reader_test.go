@@ -20,7 +20,7 @@ func sample(t *testing.T) []byte {
 	ctx := context.Background()
 	rt := open(t, fusion.Options{})
 	var out buffer
-	w, err := newWriter(&out, header(rt))
+	w, err := newWriter(&file{out: &out, open: 1}, header(rt))
 	require.NoError(t, err)
 	rt.Observe(w.Observe)
 	s := rt.Default()

@@ -221,7 +221,7 @@ func TestForgottenPlansAreNotNew(t *testing.T) {
 	ctx := context.Background()
 	rt := open(t, fusion.Options{PlanCache: 1})
 	var out buffer
-	w, err := newWriter(&out, header(rt))
+	w, err := newWriter(&file{out: &out, open: 1}, header(rt))
 	require.NoError(t, err)
 	rt.Observe(w.Observe)
 	s := rt.Default()
@@ -270,11 +270,11 @@ func TestWritesThatFail(t *testing.T) {
 	rt := open(t, fusion.Options{})
 	s := rt.Default()
 	x, v := from(s, 4, 8), s.NewVar(from(s, 4, 1))
-	_, err := newWriter(&buffer{failAt: 1}, header(rt))
+	_, err := newWriter(&file{out: &buffer{failAt: 1}, open: 1}, header(rt))
 	require.ErrorIs(t, err, errFull)
 	for at := 2; at <= 6; at++ {
 		out := &buffer{failAt: at}
-		w, err := newWriter(out, header(rt))
+		w, err := newWriter(&file{out: out, open: 1}, header(rt))
 		require.NoError(t, err)
 		rt.Observe(w.Observe)
 		for range 16 {
@@ -298,7 +298,7 @@ func TestOpenFails(t *testing.T) {
 // Runs that cannot be described are left out, and the error is kept.
 func TestObserveNeverPanics(t *testing.T) {
 	var out buffer
-	w, err := newWriter(&out, Header{})
+	w, err := newWriter(&file{out: &out, open: 1}, Header{})
 	require.NoError(t, err)
 	w.Observe(nil)
 	w.Observe(&fusion.Run{})
@@ -323,7 +323,7 @@ func TestManyPlansAndStreams(t *testing.T) {
 	require.NoError(t, sc.End(ctx))
 
 	var out buffer
-	w, err := newWriter(&out, Header{})
+	w, err := newWriter(&file{out: &out, open: 1}, Header{})
 	require.NoError(t, err)
 	w.sweep = 8
 	const runs = 3 * maxStreams
@@ -347,4 +347,49 @@ func TestManyPlansAndStreams(t *testing.T) {
 	require.Len(t, tr.Segments, 1)
 	assert.EqualValues(t, runs, tr.Segments[0].Total())
 	assert.Contains(t, tr.Segments[0].Runs, Runs{0, runs - maxStreams})
+}
+
+// Devices of one process share the file, one after another or side by side.
+func TestSeveralDevices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	first := open(t, fusion.Options{Fusers: fuser.Default()})
+	a, err := Open(path, header(first))
+	require.NoError(t, err)
+	first.Observe(a.Observe)
+	chain(t, first)
+	require.NoError(t, a.Close())
+
+	second, third := open(t, fusion.Options{}), open(t, fusion.Options{Fusers: fuser.Default()})
+	b, err := Open(path, NewHeader("cpu", second.Device().Profile(), nil))
+	require.NoError(t, err)
+	c, err := Open(path, header(third))
+	require.NoError(t, err)
+	second.Observe(b.Observe)
+	third.Observe(c.Observe)
+	chain(t, third)
+	chain(t, second)
+	require.NoError(t, b.Close())
+	require.NoError(t, c.Close())
+
+	in, err := os.Open(path)
+	require.NoError(t, err)
+	defer in.Close()
+	tr, err := Read(in)
+	require.NoError(t, err)
+	require.True(t, tr.Complete)
+	require.Len(t, tr.Devices, 3)
+	require.Empty(t, tr.Devices[1].Fusers)
+	devices := map[int]bool{}
+	for _, s := range tr.Segments {
+		devices[s.Device] = true
+	}
+	require.Len(t, devices, 3)
+}
+
+// chain runs a small segment.
+func chain(t *testing.T, rt *fusion.Runtime) {
+	s := rt.Default()
+	x := from(s, 4)
+	y := s.Record(ir.Operation{Kind: ir.Exp}, s.Record(ir.Operation{Kind: ir.Neg}, x))
+	require.NoError(t, y.Read(t.Context(), make([]byte, 16)))
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"sync"
 	"weak"
 
@@ -23,16 +21,18 @@ const maxStreams = 1024
 type line struct {
 	ID      int             `json:"id,omitempty"` // from 1
 	Stream  int             `json:"stream,omitempty"`
+	On      int             `json:"on,omitempty"` // the device, from 0, in order of the headers
 	Segment json.RawMessage `json:"segment,omitempty"`
 	Count   int64           `json:"count,omitempty"` // runs so far of the segment on the stream
 	End     bool            `json:"end,omitempty"`   // the trace was closed: the counts are all
 }
 
-// Writer writes a trace. Its methods may be called from several goroutines. It
+// Writer writes a device's part of a trace. Its methods may be called from several goroutines. It
 // never makes the program it watches fail: errors are kept until Close.
 type Writer struct {
 	mu     sync.Mutex
-	out    io.WriteCloser
+	out    *file
+	on     int   // the device's number in the file
 	err    error // the first one
 	broken bool  // a line may be half written: write no more
 	closed bool
@@ -52,14 +52,11 @@ type Writer struct {
 type run struct{ id, stream int }
 
 // Open creates the file, or empties it, with mode 0600, and writes the header.
+// Further devices a process opens on the same path share the file.
 func Open(path string, h Header) (*Writer, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
-	}
-	// A file that was there keeps its mode otherwise.
-	if err := f.Chmod(0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("trace: %w", err), f.Close())
 	}
 	w, err := newWriter(f, h)
 	if err != nil {
@@ -68,9 +65,9 @@ func Open(path string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-func newWriter(out io.WriteCloser, h Header) (*Writer, error) {
+func newWriter(out *file, h Header) (*Writer, error) {
 	w := &Writer{
-		out: out, sweep: 1024,
+		out: out, on: out.device(), sweep: 1024,
 		plans: map[weak.Pointer[optimize.Plan]]int{}, ids: map[[sha256.Size]byte]int{},
 		streams: map[weak.Pointer[fusion.Stream]]int{}, counts: map[run]int64{},
 	}
@@ -139,9 +136,9 @@ func (w *Writer) segment(r *fusion.Run, stream int) int {
 	sum := sha256.Sum256(body)
 	id, ok := w.ids[sum]
 	if !ok {
-		id = len(w.ids) + 1
+		id = w.out.id()
 		w.ids[sum] = id
-		w.write(line{ID: id, Stream: stream, Segment: body})
+		w.write(line{ID: id, Stream: stream, On: w.on, Segment: body})
 	}
 	return id
 }
@@ -194,7 +191,7 @@ func (w *Writer) Close() error {
 	for _, at := range w.order {
 		w.write(line{ID: at.id, Stream: at.stream, Count: w.counts[at]})
 	}
-	w.write(line{End: true})
+	w.write(line{End: true, On: w.on})
 	if err := w.out.Close(); err != nil {
 		w.fail(fmt.Errorf("trace: %w", err))
 	}
