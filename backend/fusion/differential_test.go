@@ -87,19 +87,30 @@ func (r *player) chance(n uint64, what string, id ir.TensorID) bool {
 	return h.Sum64()%n == 0
 }
 
-// play runs the program and reads every tensor that was not released. The
-// runtime is closed.
-func (w way) play(p *ir.Program, d progen.Data, seed uint64) (got map[ir.TensorID]result, err error) {
+// play runs the program on a runtime of its own and reads every tensor that was
+// not released.
+func (w way) play(p *ir.Program, d progen.Data, seed uint64) (map[ir.TensorID]result, error) {
 	rt, err := w.open()
 	if err != nil {
 		return nil, err
 	}
+	got, err := w.playOn(rt, p, d, seed)
+	if err != nil {
+		return got, err
+	}
+	if n := rt.Stats().Fallbacks; n != 0 {
+		err = fmt.Errorf("%d blocks fell back", n)
+	}
+	rt.Close()
+	return got, err
+}
+
+// playOn is play on a given runtime, which is left open.
+func (w way) playOn(rt *fusion.Runtime, p *ir.Program, d progen.Data, seed uint64) (got map[ir.TensorID]result, err error) {
 	defer func() {
 		if v := recover(); v != nil { // the runtime's locks are held: it is lost
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			return
 		}
-		rt.Close()
 	}()
 	r := &player{way: w, seed: seed, s: rt.Default(), p: p, last: map[ir.TensorID]int{},
 		values: map[ir.TensorID]*fusion.Value{}, vars: map[ir.TensorID]*fusion.Var{}, got: map[ir.TensorID]result{}}
@@ -129,9 +140,6 @@ func (w way) play(p *ir.Program, d progen.Data, seed uint64) (got map[ir.TensorI
 		r.end()
 	}
 	r.readAll()
-	if n := rt.Stats().Fallbacks; n != 0 {
-		return r.got, fmt.Errorf("%d blocks fell back", n)
-	}
 	return r.got, nil
 }
 
@@ -213,7 +221,7 @@ func (r *player) read(id ir.TensorID) {
 	err := v.Read(context.Background(), b)
 	canonical(v.DType(), b)
 	got := result{b, err}
-	if before, ok := r.got[id]; ok && err == nil && (before.err != nil || string(before.data) != string(b)) {
+	if before, ok := r.got[id]; ok && err == nil && before.err == nil && string(before.data) != string(b) {
 		got.err = fmt.Errorf("tensor %d changed between reads", id)
 	}
 	r.got[id] = got

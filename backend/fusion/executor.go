@@ -63,9 +63,10 @@ func (s *Stream) executor() *executor {
 func (s *Stream) release(e *executor) {
 	clear(e.vars)
 	clear(e.mem)
+	clear(e.buffers[:cap(e.buffers)])
 	clear(e.fail)
 	clear(e.ops)
-	clear(e.bufs)
+	clear(e.bufs[:cap(e.bufs)])
 	e.plan, e.bind, e.own, e.late = nil, nil, false, nil
 	s.idle = append(s.idle, e)
 }

@@ -124,13 +124,19 @@ func (e *executor) launchAlone(opt *fuser.Optimization, call *fuser.Call, exe co
 	return e.call(call, exe, l)
 }
 
-// warn says once that a block fell back to its operations.
+// warn counts a block that fell back to its operations and says so once.
 func (e *executor) warn(st *step, err error) {
 	var index *ir.IndexError
 	if errors.As(err, &index) {
 		return // the program's fault: running alone only finds the operation
 	}
+	if len(st.opt.Ops) == 1 {
+		return // it is tried again
+	}
 	e.s.rt.stats.fallbacks.Add(1)
+	if st.warned.Swap(true) {
+		return
+	}
 	e.s.rt.log.Warn("sinter: a fused block failed and runs as single operations", "fuser", st.opt.Fuser, "operations", len(st.opt.Ops), "error", err)
 }
 

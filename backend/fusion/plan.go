@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"sync/atomic"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
@@ -27,6 +29,7 @@ type step struct {
 	inputs  []int32 // tensors the calls read
 	rerun   bool    // running it again after a failure gives the same result
 	err     error   // why it did not compile; it then runs one by one
+	warned  atomic.Bool
 }
 
 // prepare compiles a plan's kernels and works out when temporaries end.

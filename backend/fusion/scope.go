@@ -96,6 +96,7 @@ func freeDead(made []*Value) {
 func (s *Stream) endInnermost(pc uintptr) []*Value {
 	n := len(s.scopes) - 1
 	sc := s.scopes[n]
+	s.scopes[n] = nil // it holds what was made in it
 	s.scopes = s.scopes[:n]
 	sc.ended = true
 	outer := s.innermost()

@@ -29,9 +29,9 @@ func (e *executor) step(i int) {
 	if err != nil {
 		again := !ran || st.rerun && len(e.taken) == 0
 		e.retract(st, ran)
-		if len(st.opt.Ops) > 1 && again {
+		if again && (len(st.opt.Ops) > 1 || st.err != nil) {
 			e.warn(st, err)
-			e.alone(i)
+			e.alone(i) // which compiles anew
 		} else {
 			e.failBlock(st, err)
 		}
