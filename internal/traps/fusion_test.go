@@ -13,8 +13,8 @@ import (
 var fusionTraps = []trap{
 	{
 		name: "matrix times vector, then an epilogue",
-		why: "a kernel for a vector times a matrix was taken for a matrix times a vector",
-		in:  []input{of(dims(4, 3), float32(.9), .8, -.9, .1, .45, -.6, -.25, -.41, .51, .6, .1, 0), of(dims(3), float32(.3), -.2, .1)},
+		why:  "a kernel for a vector times a matrix was taken for a matrix times a vector",
+		in:   []input{of(dims(4, 3), float32(.9), .8, -.9, .1, .45, -.6, -.25, -.41, .51, .6, .1, 0), of(dims(3), float32(.3), -.2, .1)},
 		f: func(in tensors) tensors {
 			o := in[0].MatMul(in[1])
 			column := in[0].MatMul(in[1].Unsqueeze(1))
@@ -24,8 +24,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "MLP that ends in one column",
-		why: "the tuner's fallback took a kernel that did not fit the last product",
-		in:  []input{gen(wavy, 5, 36), gen(wavy, 36, 64), gen(wavy, 64), gen(wavy, 64, 9), gen(wavy, 9), gen(wavy, 9, 1), gen(wavy, 1)},
+		why:  "the tuner's fallback took a kernel that did not fit the last product",
+		in:   []input{gen(wavy, 5, 36), gen(wavy, 36, 64), gen(wavy, 64), gen(wavy, 64, 9), gen(wavy, 9), gen(wavy, 9, 1), gen(wavy, 1)},
 		f: func(in tensors) tensors {
 			x := in[0]
 			for i := 1; i < 7; i += 2 {
@@ -41,8 +41,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "masked softmax of rows that do not fill a group",
-		why: "threads past the last row wrote",
-		in:  []input{gen(func(i int) float32 { return (float32(i)/55296 - .5) * 20 }, 6, 96, 96)},
+		why:  "threads past the last row wrote",
+		in:   []input{gen(func(i int) float32 { return (float32(i)/55296 - .5) * 20 }, 6, 96, 96)},
 		f: func(in tensors) tensors {
 			s := in[0].Stream()
 			i := sinter.Arange(s, sinter.I64, 0, 1, 96)
@@ -63,8 +63,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "variance after a swap of axes",
-		why: "the reduction read the layout from before the swap",
-		in:  []input{of(dims(1, 2, 4), float32(.0337), .6473, .7419, .0647, .3955, .5538, .4253, .8397)},
+		why:  "the reduction read the layout from before the swap",
+		in:   []input{of(dims(1, 2, 4), float32(.0337), .6473, .7419, .0647, .3955, .5538, .4253, .8397)},
 		f: func(in tensors) tensors {
 			x := in[0].Transpose(1, 2)
 			return tensors{x.Mean(-1), x.Var(1, -1)}
@@ -73,8 +73,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "layer norm between two swaps",
-		why: "the swap was lost on the way in or out",
-		in:  []input{gen(wavy, 2, 3, 2, 2)},
+		why:  "the swap was lost on the way in or out",
+		in:   []input{gen(wavy, 2, 3, 2, 2)},
 		f: func(in tensors) tensors {
 			y := in[0].Reshape(2, 3, 4).Transpose(1, 2).LayerNorm(nil, nil, 1e-5).Transpose(1, 2).Reshape(2, 3, 2, 2)
 			return tensors{y, y.Mean(1)}
@@ -98,8 +98,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "means of every permutation",
-		why: "sums were kept in the half type, or followed the axes of memory",
-		in:  []input{gen(func(i int) float32 { return float32(i) }, 2, 2, 256), gen(func(int) float32 { return 100 }, 4096)},
+		why:  "sums were kept in the half type, or followed the axes of memory",
+		in:   []input{gen(func(i int) float32 { return float32(i) }, 2, 2, 256), gen(func(int) float32 { return 100 }, 4096)},
 		f: func(in tensors) tensors {
 			x := in[0]
 			return tensors{
@@ -114,8 +114,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "maximum of a row with NaN, used again",
-		why: "comparisons with NaN are false, and finite start values tie with infinities",
-		in:  []input{of(dims(2, 4), 1, nan, 3, 2, 1, 4, 3, 2), of(dims(1, 2), -inf, -inf)},
+		why:  "comparisons with NaN are false, and finite start values tie with infinities",
+		in:   []input{of(dims(2, 4), 1, nan, 3, 2, 1, 4, 3, 2), of(dims(1, 2), -inf, -inf)},
 		f: func(in tensors) tensors {
 			x := in[0].AddScalar(0)
 			return tensors{x.Max(1).Add(x).AddScalar(1), x.ArgMax(1), x.ArgMin(1), in[1].Max(1), in[1].ArgMax(1), in[1].Neg().Min(1)}
@@ -126,8 +126,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "an axis of length 1 is not a broadcast",
-		why: "the stride of a length-1 axis was read as that of a broadcast",
-		in:  []input{gen(func(i int) float32 { return float32(i + 1) }, 2, 4, 1), of(dims(1, 4, 1), float32(10), 20, 30, 40)},
+		why:  "the stride of a length-1 axis was read as that of a broadcast",
+		in:   []input{gen(func(i int) float32 { return float32(i + 1) }, 2, 4, 1), of(dims(1, 4, 1), float32(10), 20, 30, 40)},
 		f: func(in tensors) tensors {
 			return tensors{in[0].Repeat(1, 1, 1).Add(in[1]).MulScalar(2)}
 		},
@@ -135,8 +135,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "rows with padding",
-		why: "a kernel walked a dense prefix of a padded buffer",
-		in:  []input{gen(func(i int) float32 { return float32(i) }, 4, 8)},
+		why:  "a kernel walked a dense prefix of a padded buffer",
+		in:   []input{gen(func(i int) float32 { return float32(i) }, 4, 8)},
 		f: func(in tensors) tensors {
 			return tensors{in[0].Slice(sinter.All(), sinter.Span(0, 5)).AddScalar(1).MulScalar(2), in[0].AddScalar(0)}
 		},
@@ -151,8 +151,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "a matrix plus its own transpose",
-		why: "the result was written over an operand that is read again through another layout",
-		in:  []input{gen(func(i int) float32 { return float32(i + 1) }, 3, 3)},
+		why:  "the result was written over an operand that is read again through another layout",
+		in:   []input{gen(func(i int) float32 { return float32(i + 1) }, 3, 3)},
 		f: func(in tensors) tensors {
 			a := in[0].AddScalar(0)
 			b := a.T()
@@ -166,7 +166,7 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "a block without a tensor of its shape",
-		why: "the layout was taken from a tensor that is not there",
+		why:  "the layout was taken from a tensor that is not there",
 		in: []input{of(dims(1, 2, 3, 3), float32(1), 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90),
 			gen(func(i int) float32 { return float32(i - 9) }, 3, 3, 2)},
 		f: func(in tensors) tensors {
@@ -176,8 +176,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "a value used across blocks",
-		why: "it was taken for dead after the first",
-		in:  []input{gen(wavy, 2, 3, 4), gen(wavy, 4), gen(wavy, 4)},
+		why:  "it was taken for dead after the first",
+		in:   []input{gen(wavy, 2, 3, 4), gen(wavy, 4), gen(wavy, 4)},
 		f: func(in tensors) tensors {
 			x := in[0]
 			g := x.Square().Sum(1).AddScalar(1e-5).Sqrt()
@@ -203,8 +203,8 @@ var fusionTraps = []trap{
 	},
 	{
 		name: "empty tensors",
-		why: "a length of 0 was divided by, or nothing was launched and so nothing written",
-		in:  []input{of[float32](dims(3, 0)), of[float32](dims(2, 0)), of[float32](dims(0, 3))},
+		why:  "a length of 0 was divided by, or nothing was launched and so nothing written",
+		in:   []input{of[float32](dims(3, 0)), of[float32](dims(2, 0)), of[float32](dims(0, 3))},
 		f: func(in tensors) tensors {
 			return tensors{
 				in[0].Sum(1), in[1].MatMul(in[2]), in[0].AddScalar(1).Exp(), in[2].MatMul(in[0]).Sum(), in[2].Sum(0).AddScalar(2),

@@ -31,8 +31,8 @@ func floats32(v ...float32) []float32 { return v }
 var numberTraps = []trap{
 	{
 		name: "softmax of a scaled row",
-		why: "x·c was computed twice, once contracted into x·c − max, which left the rounding residual of the maximum",
-		in:  []input{of(dims(3), float32(3285714176), 1e9, -1e9), of(dims(3), float32(7969180160), 1e9, -1e9)},
+		why:  "x·c was computed twice, once contracted into x·c − max, which left the rounding residual of the maximum",
+		in:   []input{of(dims(3), float32(3285714176), 1e9, -1e9), of(dims(3), float32(7969180160), 1e9, -1e9)},
 		f: func(in tensors) tensors {
 			a, b := in[0].MulScalar(0.7), in[1].MulScalar(0.3)
 			composed := a.Sub(a.Max()).Exp()
@@ -42,8 +42,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "log of exp, root of square",
-		why: "folded to x and |x|, which skips overflow and underflow",
-		in:  []input{of(dims(3), float32(89), 1e20, 1e-30)},
+		why:  "folded to x and |x|, which skips overflow and underflow",
+		in:   []input{of(dims(3), float32(89), 1e20, 1e-30)},
 		f: func(in tensors) tensors {
 			return tensors{in[0].Exp().Log().Narrow(0, 0, 1), in[0].Square().Sqrt().Narrow(0, 1, 2), in[0].Mul(in[0]).Sqrt().Narrow(0, 1, 2)}
 		},
@@ -51,8 +51,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "exclusive or of equal comparisons",
-		why: "the cast of a bool that is always false was not 0",
-		in:  []input{of(dims(5), float32(0), 1, 2, 3, 4)},
+		why:  "the cast of a bool that is always false was not 0",
+		in:   []input{of(dims(5), float32(0), 1, 2, 3, 4)},
 		f: func(in tensors) tensors {
 			e := in[0].NotEqualScalar(0).Xor(in[0].NotEqualScalar(0)).Cast(sinter.F32)
 			return tensors{e, e.Div(e.AddScalar(1))}
@@ -61,8 +61,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "adding and taking away zero",
-		why: "x+0 was folded to x, which keeps the sign of −0",
-		in:  []input{of(dims(3), float32(-0.5), zero, 1)},
+		why:  "x+0 was folded to x, which keeps the sign of −0",
+		in:   []input{of(dims(3), float32(-0.5), zero, 1)},
 		f: func(in tensors) tensors {
 			x := in[0]
 			return tensors{
@@ -74,7 +74,7 @@ var numberTraps = []trap{
 	},
 	{
 		name: "NaN and signed zeros in extrema",
-		why: "minimum and maximum dropped NaN or the sign of zero in one of the two operand orders, or in the tail",
+		why:  "minimum and maximum dropped NaN or the sign of zero in one of the two operand orders, or in the tail",
 		in: []input{of(dims(37), padded(37, 1, nan, nan, zero, 0, -1)...), of(dims(37), padded(37, nan, 1, nan, 0, zero, 9)...),
 			of(dims(37), padded(37, nan, -1, 9, zero)...)},
 		f: func(in tensors) tensors {
@@ -89,8 +89,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "positions times a large constant",
-		why: "the product was computed in 32 bits",
-		in:  []input{of(dims(1), int64(1500000000))},
+		why:  "the product was computed in 32 bits",
+		in:   []input{of(dims(1), int64(1500000000))},
 		f: func(in tensors) tensors {
 			return tensors{sinter.Arange(in[0].Stream(), sinter.I64, 0, 1, 9).Mul(in[0])}
 		},
@@ -98,8 +98,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "the least integer divided by −1",
-		why: "the processor traps; x/0 too",
-		in:  []input{of(dims(37), padded[int64](37, minInt, 7, minInt, -7)...), of(dims(37), padded[int64](37, -1, 0, 1, 2)...)},
+		why:  "the processor traps; x/0 too",
+		in:   []input{of(dims(37), padded[int64](37, minInt, 7, minInt, -7)...), of(dims(37), padded[int64](37, -1, 0, 1, 2)...)},
 		f: func(in tensors) tensors {
 			return tensors{in[0].Div(in[1]), in[0].DivScalar(-1), in[0].Neg(), in[0].Abs()}
 		},
@@ -110,8 +110,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "position of the maximum of a transposed producer",
-		why: "positions counted in the order of memory",
-		in:  []input{gen(func(i int) float32 { return float32(math.Sin(0.7 * float64(i))) }, 4, 6), gen(wavy, 8, 8), gen(func(i int) float32 { return wavy(99 - i) }, 8, 8)},
+		why:  "positions counted in the order of memory",
+		in:   []input{gen(func(i int) float32 { return float32(math.Sin(0.7 * float64(i))) }, 4, 6), gen(wavy, 8, 8), gen(func(i int) float32 { return wavy(99 - i) }, 8, 8)},
 		f: func(in tensors) tensors {
 			sum := in[1].T().Add(in[2])
 			return tensors{in[0].ArgMax(), in[0].T().ArgMax(), sum.ArgMax(1), sum.Max(1)}
@@ -132,7 +132,7 @@ var numberTraps = []trap{
 	},
 	{
 		name: "variance far from zero",
-		why: "mean of squares less square of mean cancels; squares over- and underflow",
+		why:  "mean of squares less square of mean cancels; squares over- and underflow",
 		in: []input{of(dims(4), float32(10001), 10002, 10003, 10004), of(dims(3), float32(1e8), 1e8+8, 1e8+16),
 			of(dims(4), float32(1e30), -1e30, 2e30, -2e30), of(dims(4), float32(1e-30), 2e-30, 3e-30, 4e-30)},
 		f: func(in tensors) tensors {
@@ -144,8 +144,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "an epilogue that magnifies the last bit",
-		why: "the order of the sums changed when the epilogue was fused",
-		in:  []input{gen(wavy, 7, 131)},
+		why:  "the order of the sums changed when the epilogue was fused",
+		in:   []input{gen(wavy, 7, 131)},
 		f: func(in tensors) tensors {
 			x := in[0]
 			c := x.Sub(x.Mean(1))
@@ -155,8 +155,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "bf16 is rounded before it is compared",
-		why: "the fused comparison saw the sum before it was rounded",
-		in:  []input{gen(wavy, 1<<16), gen(func(i int) float32 { return wavy(i*7+3) * 1000 }, 1<<16)},
+		why:  "the fused comparison saw the sum before it was rounded",
+		in:   []input{gen(wavy, 1<<16), gen(func(i int) float32 { return wavy(i*7+3) * 1000 }, 1<<16)},
 		f: func(in tensors) tensors {
 			a, b := in[0].Cast(sinter.BF16), in[1].Cast(sinter.BF16)
 			sum := a.Add(b)
@@ -167,8 +167,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "bf16 sums of ones",
-		why: "a bf16 accumulator stalls at 256",
-		in:  []input{gen(func(int) float32 { return 1 }, 5000)},
+		why:  "a bf16 accumulator stalls at 256",
+		in:   []input{gen(func(int) float32 { return 1 }, 5000)},
 		f: func(in tensors) tensors {
 			x := in[0].Cast(sinter.BF16)
 			return tensors{x.Narrow(0, 0, 400).Sum().Cast(sinter.F32), x.CumSum(0).Narrow(0, -1, 1).Cast(sinter.F32)}
@@ -177,8 +177,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "constants folded and computed",
-		why: "the constant was folded by other arithmetic than the kernel's",
-		in:  []input{of(dims(1), float32(0)), of(dims(2), float32(0.1), 0.2)},
+		why:  "the constant was folded by other arithmetic than the kernel's",
+		in:   []input{of(dims(1), float32(0)), of(dims(2), float32(0.1), 0.2)},
 		f: func(in tensors) tensors {
 			s := in[0].Stream()
 			chain := func(x *tensor) *tensor { return x.Rsqrt().Mul(x) }
@@ -189,9 +189,9 @@ var numberTraps = []trap{
 	},
 	{
 		name: "a matrix times vectors, row after row",
-		why: "rows past 32,768 were wrong after the product and the sum were made one",
-		in:  []input{gen(func(i int) float32 { return float32(i/3) * float32(max(0, 1-i%3)) }, 32769, 3), of(dims(3, 3), float32(1), 0, 0, 0, 1, 0, 0, 0, 1)},
-		f:   func(in tensors) tensors { return tensors{in[0].MatMul(in[1]).Square().Sum(1)} },
+		why:  "rows past 32,768 were wrong after the product and the sum were made one",
+		in:   []input{gen(func(i int) float32 { return float32(i/3) * float32(max(0, 1-i%3)) }, 32769, 3), of(dims(3, 3), float32(1), 0, 0, 0, 1, 0, 0, 0, 1)},
+		f:    func(in tensors) tensors { return tensors{in[0].MatMul(in[1]).Square().Sum(1)} },
 		check: func(t *testing.T, out []result) {
 			y := out[0].floats()
 			require.Equal(t, float32(1<<30), y[32768])
@@ -202,8 +202,8 @@ var numberTraps = []trap{
 	},
 	{
 		name: "floor of a quotient, twice",
-		why: "folded as if it truncated",
-		in:  []input{of(dims(3), float32(2), 2, -3)},
+		why:  "folded as if it truncated",
+		in:   []input{of(dims(3), float32(2), 2, -3)},
 		f: func(in tensors) tensors {
 			at := func(i int) *tensor { return in[0].Narrow(0, i, 1) }
 			return tensors{at(0).Div(at(1)).Floor().Div(at(2)).Floor()}
@@ -219,7 +219,7 @@ var numberTraps = []trap{
 	},
 	{
 		name: "small and large arguments",
-		why: "the textbook formula cancels, overflows or underflows",
+		why:  "the textbook formula cancels, overflows or underflows",
 		in: []input{of(dims(1), float32(1e-8)), of(dims(1), float32(-100)), of(dims(1), float32(100)), of(dims(1), float32(20)),
 			of(dims(5), float32(.5), 1.5, 2.5, -.5, 8388609)},
 		f: func(in tensors) tensors {
