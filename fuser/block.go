@@ -21,8 +21,6 @@ type species struct {
 	// free says that the space is the block's own choice: random numbers can
 	// be drawn, and the space can grow by broadcasting.
 	free bool
-	// viewsFirst says that only views may come before the anchor.
-	viewsFirst bool
 	// rowsOnly says that what depends on a reduction must be as small as its
 	// result.
 	rowsOnly bool
@@ -49,9 +47,11 @@ type block struct {
 	pinned bool  // an operation of the block needs its axes to be the frame's own
 
 	reads []read // of external tensors, in the frame
+	read  int64  // bytes they read
 
-	unfused   int64 // bytes the operations move one by one
-	launches  int   // they take
+	unfused   int64   // bytes the operations move one by one
+	launches  int     // they take
+	shared    float64 // parts of launches that make created tensors
 	recompute float64
 	again     map[string]bool // what the offered operation has computed again
 }
@@ -169,14 +169,15 @@ func (b *block) Fuse(pos int) Verdict {
 // take dispatches on what the operation is.
 func (b *block) take(pos int) Verdict {
 	op := &b.g.Ops[pos]
+	if b.g.Remade(pos) {
+		return accepted // it has no place: it is made wherever it is read
+	}
 	if _, ok := b.g.viewStep(pos); ok {
 		return b.takeView(pos)
 	}
 	switch class := ir.Lookup(op.Kind).Class; {
 	case b.anchors(op):
 		return b.anchor(b, pos)
-	case b.viewsFirst && b.core < 0:
-		return refuse(RuleOperandComputed, "%v before a contraction", op.Kind)
 	case class == ir.ClassEffect:
 		return b.takeEffect(pos)
 	case class == ir.ClassRandom && !b.free:
@@ -208,13 +209,13 @@ func (b *block) outputs(f func(m *member)) {
 	for i := range b.members {
 		m := &b.members[i]
 		t := b.g.output(m.op)
-		if !b.needed(t) {
+		if b.g.Remade(m.op) || !b.needed(t) {
 			continue
 		}
 		if _, view := b.g.viewStep(m.op); view && m.home == nil {
 			base, _ := b.below(t)
 			below, ok := b.maker(base)
-			if !ok || b.needed(base) {
+			if !ok || b.needed(base) || b.g.Remade(below.op) {
 				continue // an alias of what is in memory anyway
 			}
 			m = below
@@ -240,30 +241,6 @@ func (b *block) external(f func(t ir.TensorID)) {
 	}
 }
 
-// count adds an operation to what the block's operations cost one by one.
-func (b *block) count(pos int) {
-	op := &b.g.Ops[pos]
-	if s, view := b.g.viewStep(pos); view {
-		if in := op.Inputs[0].ID; !b.g.strided(in, identity(s.dst).prepend(s)) {
-			b.launches++ // alone, it is a copy
-			b.unfused += 2 * b.g.bytes(in)
-		}
-		return
-	}
-	out := b.g.bytes(b.g.output(pos))
-	if ir.Lookup(op.Kind).Class == ir.ClassEffect {
-		out = b.g.bytes(effectValue(op))
-	}
-	b.launches++
-	b.unfused += out
-	for i, in := range op.Inputs {
-		if ir.Lookup(op.Kind).Class == ir.ClassEffect && i == 0 {
-			continue
-		}
-		b.unfused += b.g.bytes(in.ID)
-	}
-}
-
 // Properties returns the nanoseconds saved: bytes not moved over the
 // bandwidth, launches saved, less what is computed twice. A block is ready
 // when it has what its species is built around and every output that must be
@@ -272,28 +249,13 @@ func (b *block) Properties() Properties {
 	if !b.built() {
 		return Properties{}
 	}
-	ready := true
-	fused := int64(0)
-	b.outputs(func(m *member) {
-		fused += b.g.bytes(b.g.output(m.op))
-		ready = ready && m.home != nil && !m.repeated
-	})
-	b.external(func(t ir.TensorID) { fused += b.g.bytes(t) })
-	return Properties{Score: b.saved(b.unfused-fused, b.launches-1) - b.recompute, Ready: ready}
+	s, ready := b.saving()
+	return Properties{Score: s.Score(b.profile), Ready: ready}
 }
 
 // built reports whether the block has what its species is built around.
 func (b *block) built() bool {
 	return b.launches > 0 && (!b.needsAnchor || b.core >= 0 || b.axes != nil)
-}
-
-// saved returns what bytes not moved and launches not made are worth.
-func (b *block) saved(bytes int64, launches int) float64 {
-	ns := float64(launches) * b.profile.LaunchCost
-	if b.profile.Bandwidth > 0 {
-		ns += float64(bytes) / b.profile.Bandwidth
-	}
-	return ns
 }
 
 // Finish writes the kernel. Outputs whose Tensor is marked Stored are stored;
@@ -320,7 +282,8 @@ func (b *block) Finish() (*Optimization, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Score = b.Properties().Score
+	o.Saving, _ = b.saving()
+	o.Score = o.Saving.Score(b.profile)
 	return o, nil
 }
 

@@ -57,7 +57,7 @@ func (b *builder) build(l *lowering, anchor int, homes map[ir.TensorID]path) (*O
 		o.Aside = b.overlaps(l, homes)
 		o.InPlace = b.takeable(l, homes, o.Stored)
 	}
-	b.account(o)
+	b.account(l, o)
 	return o, nil
 }
 
@@ -144,7 +144,7 @@ func (b *builder) kernelName() string {
 
 // account fills in the bytes a block moves at the sizes at hand, and the
 // highest length it names.
-func (b *builder) account(o *Optimization) {
+func (b *builder) account(l *lowering, o *Optimization) {
 	for i := range o.Calls {
 		c := &o.Calls[i]
 		points := int64(1)
@@ -153,12 +153,11 @@ func (b *builder) account(o *Optimization) {
 			o.use(d)
 		}
 		for n, t := range c.Tensors {
-			bytes := min(b.g.bytes(t), points*int64(b.g.Tensors[t].DType.Size()))
 			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.Out {
-				o.Read += bytes
+				o.Read += b.readOf(l, t, points)
 			}
 			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.In {
-				o.Written += bytes
+				o.Written += min(b.g.bytes(t), points*int64(b.g.Tensors[t].DType.Size()))
 			}
 		}
 		for _, a := range c.Access {
@@ -181,13 +180,27 @@ func (b *builder) account(o *Optimization) {
 	}
 }
 
+// readOf returns the bytes a kernel reads of a tensor at so many points: by all
+// its loads, or of an old version that it adds to.
+func (b *builder) readOf(l *lowering, t ir.TensorID, points int64) int64 {
+	n, loaded := int64(0), false
+	for i, r := range l.reads {
+		if r.tensor != t {
+			continue
+		}
+		loaded = true
+		if !slices.ContainsFunc(l.reads[:i], func(o read) bool { return o.tensor == t && o.at.equal(r.at) }) {
+			n += b.g.touched(t, r.at, points)
+		}
+	}
+	if !loaded {
+		n = points * int64(b.g.Tensors[t].DType.Size())
+	}
+	return min(n, b.g.held(t))
+}
+
 func (o *Optimization) use(dims ...Dim) {
 	for _, d := range dims {
 		o.MaxDim = max(o.MaxDim, d)
 	}
-}
-
-// bytes returns the size of a tensor.
-func (g *Graph) bytes(t ir.TensorID) int64 {
-	return int64(g.Tensors[t].Shape.NumElements()) * int64(g.Tensors[t].DType.Size())
 }

@@ -44,6 +44,14 @@ func (g *Graph) Dim(length int) (Dim, bool) {
 	return d, ok
 }
 
+// Remade reports whether the operation at a position creates a tensor that
+// needs no memory: it depends on no tensor and is not to be stored, so every
+// block that reads it makes it anew, element by element, and none stores it.
+func (g *Graph) Remade(pos int) bool {
+	op := &g.Ops[pos]
+	return ir.Lookup(op.Kind).Class == ir.ClassCreate && len(op.Inputs) == 0 && !g.Tensors[op.Outputs[0].ID].Stored
+}
+
 // prepare names the lengths of every tensor, once. It fails when a length is
 // missing from the table of lengths or a tensor is used that does not exist.
 func (g *Graph) prepare() error {

@@ -23,9 +23,9 @@ func (b *block) grow(pos int) Verdict {
 			return misfit
 		}
 	}
-	times := float64(b.points(shape) - b.points(b.frame))
+	times := float64(b.g.points(shape) - b.g.points(b.frame))
 	b.recompute += times * float64(b.launches) * b.profile.OpCost
-	if b.recompute > b.saved(b.unfused, b.launches) && !b.options.disabled(RuleRecompute) {
+	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
 		return refuse(RuleRecompute, "%d operations for each element of %v", b.launches, b.g.Tensors[t].Shape)
 	}
 	b.move(shape, identity(shape).expand(b.frame, shape), true)
@@ -35,26 +35,22 @@ func (b *block) grow(pos int) Verdict {
 // move makes another shape the frame; on leads there from the old one.
 func (b *block) move(frame []Dim, on path, repeated bool) {
 	b.frame = frame
-	b.members, b.reads = slices.Clone(b.members), slices.Clone(b.reads)
+	b.members = slices.Clone(b.members)
 	for i := range b.members {
 		if m := &b.members[i]; m.home != nil {
 			m.home = m.home.then(on)
 			m.repeated = m.repeated || repeated
 		}
 	}
-	for i := range b.reads {
-		if r := &b.reads[i]; r.plain {
+	before := b.reads
+	b.reads, b.read = make([]read, 0, len(before)), 0
+	for _, r := range before {
+		if r.plain {
 			r.at = r.at.then(on)
+			r.points = b.g.points(frame)
 		}
+		b.addRead(r, r.points)
 	}
-}
-
-func (b *block) points(shape []Dim) int64 {
-	n := int64(1)
-	for _, d := range shape {
-		n *= int64(b.g.Dims[d])
-	}
-	return n
 }
 
 func (b *block) lengths(shape []Dim) string {

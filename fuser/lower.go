@@ -37,6 +37,8 @@ type read struct {
 	at     path
 	plain  bool // not indexed, masked or walked by the template
 	first  bool // no earlier read of a block is of this tensor
+	// Of a block's read: the most points at which it is read, and the bytes.
+	points, bytes int64
 }
 
 func newLowering(g *Graph, block map[int]bool) *lowering {

@@ -1,18 +1,17 @@
 package fuser
 
 import (
-	"slices"
-
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// fromMemory records a read of a tensor at places values tell.
-func (b *block) fromMemory(op *ir.Operation, t ir.TensorID) Verdict {
+// fromMemory records a read of an operand that is not at the block's own
+// points, but at so many others. An operand the block computes is refused.
+func (b *block) fromMemory(op *ir.Operation, t ir.TensorID, points int64, computed Rule) Verdict {
 	base, steps := b.below(t)
 	if _, ok := b.maker(base); ok {
-		return refuse(RuleIndexedRead, "tensor %d of %v", base, op.Kind)
+		return refuse(computed, "tensor %d of %v", base, op.Kind)
 	}
-	return b.load(base, steps.then(identity(b.g.shape(t))), false)
+	return b.load(base, steps.then(identity(b.g.shape(t))), points, false)
 }
 
 // need checks that the value of tensor t can be had at the end of a path, and
@@ -22,12 +21,14 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 	p = steps.then(p)
 	m, ok := b.maker(base)
 	if !ok {
-		return b.load(base, p, true)
+		return b.load(base, p, b.g.points(b.frame), true)
 	}
 	op := &b.g.Ops[m.op]
 	switch {
 	case b.isEffect(m.op):
 		return refuse(RuleEffectRead, "tensor %d", base)
+	case op.Kind == ir.Arange && m.home == nil:
+		return b.coordinate(op, p, b.g.shape(base), 0)
 	case op.Kind == ir.Full || m.home.equal(p):
 		return accepted
 	case ir.Lookup(op.Kind).Class != ir.ClassMap:
@@ -42,8 +43,8 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 		b.again = map[string]bool{}
 	}
 	b.again[key] = true
-	b.recompute += float64(b.points(b.frame)) * b.profile.OpCost
-	if b.recompute > b.saved(b.unfused, b.launches) && !b.options.disabled(RuleRecompute) {
+	b.recompute += float64(b.g.points(b.frame)) * b.profile.OpCost
+	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
 		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)
 	}
 	for _, in := range op.Inputs {
@@ -54,18 +55,17 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 	return accepted
 }
 
-// load records a read of an external tensor.
-func (b *block) load(t ir.TensorID, p path, plain bool) Verdict {
+// load records a read of an external tensor at a number of points.
+func (b *block) load(t ir.TensorID, p path, points int64, plain bool) Verdict {
 	if !b.g.strided(t, p) {
 		return refuse(RuleReshapeStrided, "tensor %d", t)
 	}
 	r := read{tensor: t, at: p, plain: plain}
-	r.first = !slices.ContainsFunc(b.reads, func(r read) bool { return r.tensor == t })
 	for i := range b.members {
 		if m := &b.members[i]; b.isEffect(m.op) && !b.readsInPlace(m, r) {
 			return refuse(RuleAliasesInPlace, "tensor %d is read, tensor %d overwritten", t, b.g.Ops[m.op].Inputs[0].ID)
 		}
 	}
-	b.reads = append(b.reads, r)
+	b.addRead(r, points)
 	return accepted
 }

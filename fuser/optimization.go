@@ -107,6 +107,7 @@ type Optimization struct {
 	Aside []ir.TensorID
 
 	Score   float64 // nanoseconds saved against running the operations one by one
+	Saving  Saving  // its parts
 	Read    int64   // bytes the calls read and write, at the sizes first seen
 	Written int64
 	MaxDim  Dim // highest length used

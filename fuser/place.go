@@ -19,6 +19,9 @@ func (b *block) takeView(pos int) Verdict {
 		return refuse(RuleEffectRead, "tensor %d", below)
 	case !made || m.home == nil:
 		base, steps := b.below(below)
+		if root, ok := b.maker(base); ok && b.g.Remade(root.op) {
+			return accepted
+		}
 		if !b.g.strided(base, steps.then(identity(s.dst).prepend(s))) {
 			return refuse(RuleReshapeStrided, "%v of tensor %d", b.g.Ops[pos].Kind, base)
 		}
@@ -80,9 +83,6 @@ func (b *block) takePoint(pos int) Verdict {
 		if first == nil {
 			first = &v
 		}
-	}
-	if b.g.Ops[pos].Kind == ir.Full && first == nil {
-		return accepted // it has no place and needs none, unless it must be stored
 	}
 	v := b.grow(pos)
 	if v.Accepted || first == nil {
@@ -217,7 +217,7 @@ func (b *block) moved(pos int, home path, operands []ir.TensorRef, axes ...int) 
 		}
 	}
 	for _, in := range operands {
-		if v := b.fromMemory(op, in.ID); !v.Accepted {
+		if v := b.fromMemory(op, in.ID, b.g.points(shape), RuleIndexedRead); !v.Accepted {
 			return v
 		}
 	}
@@ -248,5 +248,5 @@ func (b *block) indexed(pos int, home path) Verdict {
 	if v := b.need(list, home.prepend(step{kind: stepMap, src: shape, dst: out, axes: along})); !v.Accepted {
 		return v
 	}
-	return b.fromMemory(op, x)
+	return b.fromMemory(op, x, b.g.points(out), RuleIndexedRead)
 }

@@ -58,7 +58,11 @@ var refusals = []struct {
 		p.op(ir.MatMul, x, x)
 		p.op(ir.MatMul, x, x)
 	}},
-	{RuleOperandComputed, "matmul", func(p *program) { p.op(ir.Exp, p.f32(4, 4)) }},
+	{RuleOperandComputed, "matmul", func(p *program) { p.op(ir.MatMul, p.op(ir.Exp, p.f32(4, 4)), p.f32(4, 4)) }},
+	{RuleShape, "matmul", func(p *program) {
+		p.op(ir.Exp, p.f32(4, 4))
+		p.op(ir.MatMul, p.f32(2, 4), p.f32(4, 4))
+	}},
 	{RuleIndexedRead, "elementwise", func(p *program) {
 		x := p.op(ir.Exp, p.f32(3, 4))
 		p.op(ir.Select, x, p.in(oracle.Ints(ir.Shape{3}, 2, 1, 0)), axes(0))

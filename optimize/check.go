@@ -36,15 +36,15 @@ type checker struct {
 	home  []int // by operation: 1 + the block that computes it
 }
 
-// blocks checks that an operation other than a view is computed once, and that
-// a tensor is put in memory once.
+// blocks checks that an operation other than a view or the creation of a tensor
+// is computed once, and that a tensor is put in memory once.
 func (c *checker) blocks() error {
 	for i, b := range c.p.Blocks {
 		if !slices.IsSorted(b.Ops) || len(b.Ops) == 0 {
 			return fmt.Errorf("block %d: operations %v are not ascending", i, b.Ops)
 		}
 		for _, op := range b.Ops {
-			if c.home[op] != 0 && !isView(&c.seg.Ops[op]) {
+			if c.home[op] != 0 && !isView(&c.seg.Ops[op]) && ir.Lookup(c.seg.Ops[op].Kind).Class != ir.ClassCreate {
 				return fmt.Errorf("%s is in blocks %d and %d", opName(c.seg, op), c.home[op]-1, i)
 			}
 			c.home[op] = i + 1

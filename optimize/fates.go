@@ -25,8 +25,8 @@ type fates struct {
 	opSeen, tensorSeen []int
 }
 
-// decide returns the fates of a segment run as the given units. Views and
-// merged operations that must exist by themselves get a unit each.
+// decide returns the fates of a segment run as the given units. Views, merged
+// operations and created tensors that must exist by themselves get a unit each.
 func (s *search) decide(units []*unit) *fates {
 	n, m := len(s.ops), len(s.seg.Tensors)
 	f := &fates{
@@ -86,8 +86,8 @@ func (s *search) external(u *unit) []ir.TensorID {
 	return out
 }
 
-// aliasNode reports whether the operation is a view no block computes, or was
-// merged: its output costs nothing where the tensor behind it exists.
+// aliasNode reports whether the operation is a view or a created tensor that no
+// block computes, or was merged.
 func (s *search) aliasNode(op int) bool {
 	b := s.o.of[op]
 	return b != nil && b.alias
@@ -103,7 +103,9 @@ func (f *fates) settle(op int, t ir.TensorID) {
 		f.fate[t] = Dropped
 	case f.merged[op]:
 		f.settleMerged(op, t)
-	case f.inMemory(t) && !f.dead[t]:
+	case f.inMemory(t) && (!f.dead[t] || f.aliasNode(op) && !f.isView(op)):
+		// A created tensor that is read from memory by one block and made anew by
+		// others has no last reader.
 		f.fate[t] = Stored
 	case f.inMemory(t):
 		f.fate[t] = Temporary

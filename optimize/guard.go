@@ -72,10 +72,13 @@ func relative(g *fuser.Graph, shape ir.Shape) []fuser.Dim {
 	return out
 }
 
-func absolute(shape []fuser.Dim, dims []int) ir.Shape {
+// absolute returns the lengths of a shape of a call with the given derived
+// lengths.
+func absolute(shape []fuser.Dim, dims []int, derived ...fuser.Derived) ir.Shape {
+	call := fuser.Call{Derived: derived}
 	out := make(ir.Shape, len(shape))
 	for i, d := range shape {
-		out[i] = dims[d]
+		out[i] = call.Length(d, dims)
 	}
 	return out
 }
@@ -108,7 +111,9 @@ func reshapeGuards(g *fuser.Graph, seg *Segment, blocks []Block) []Guard {
 			for i := range call.Access {
 				if len(call.Access[i].Views) > 0 {
 					t := call.Tensors[call.Kernel.Accesses[i].Buffer]
-					add(t, base[t].through(call.Access[i].Views))
+					s := base[t].through(call.Access[i].Views)
+					s.derived = call.Derived
+					add(t, s)
 				}
 			}
 		}
@@ -123,6 +128,8 @@ type source struct {
 	input  bool
 	shape  []fuser.Dim
 	views  []fuser.View
+	// derived are the lengths that negative Dims of the views name.
+	derived []fuser.Derived
 	// The lengths and the layout that were found to work.
 	first  []int
 	layout codegen.Layout
@@ -162,7 +169,7 @@ func (s source) strided(g *fuser.Graph, dims []int, layouts []codegen.Layout) bo
 	if same && (!s.input || slices.Equal(l.Strides, s.layout.Strides)) {
 		return true
 	}
-	_, err := fuser.ViewLayout(s.tensor, l, s.views, dims, s.ranges(g, dims))
+	_, err := fuser.ViewLayout(s.tensor, l, s.views, dims, s.ranges(g, dims), s.derived...)
 	return err == nil
 }
 
@@ -179,7 +186,7 @@ func (s source) ranges(g *fuser.Graph, dims []int) []ir.Operation {
 		ops = slices.Clone(ops)
 		op := &ops[v.Op]
 		op.Ranges = slices.Clone(op.Ranges)
-		for i, n := range absolute(shape, dims) {
+		for i, n := range absolute(shape, dims, s.derived...) {
 			op.Ranges[i].Start, op.Ranges[i].Len = 0, n
 		}
 	}
@@ -187,7 +194,8 @@ func (s source) ranges(g *fuser.Graph, dims []int) []ir.Operation {
 }
 
 // viewShape returns the shape after a view of a tensor of the given shape. A
-// slice leaves the axes whole whose start is a tensor.
+// slice has the shape of the operation's output, or of what an effect writes
+// there, and leaves the axes whole whose start is a tensor.
 func viewShape(g *fuser.Graph, v fuser.View, shape []fuser.Dim) []fuser.Dim {
 	switch v.Kind {
 	case fuser.ViewReshape, fuser.ViewExpand:
@@ -200,7 +208,11 @@ func viewShape(g *fuser.Graph, v fuser.View, shape []fuser.Dim) []fuser.Dim {
 		return out
 	case fuser.ViewSlice:
 		op := &g.Ops[v.Op]
-		out := relative(g, op.Outputs[0].Shape)
+		part := op.Outputs[0].Shape
+		if op.Kind == ir.SetSlice {
+			part = op.Inputs[1].Shape
+		}
+		out := relative(g, part)
 		for i, r := range op.Ranges {
 			if r.Input != 0 {
 				out[i] = shape[i]
@@ -237,7 +249,13 @@ func rowGuards(g *fuser.Graph, seg *Segment, p *fuser.Profile) []Guard {
 		}
 		seen = append(seen, row)
 		lens := row[:len(row)-1]
-		fits := func(dims []int) bool { return absolute(lens, dims).NumElements()*size <= p.RowBytes }
+		fits := func(dims []int) bool {
+			bytes := size
+			for _, d := range lens {
+				bytes *= dims[d]
+			}
+			return bytes <= p.RowBytes
+		}
 		first := fits(seg.Dims)
 		holds := func(dims []int, _ []codegen.Layout) bool { return fits(dims) == first }
 		out = append(out, Guard{Name: GuardRowFits, Detail: opName(seg, i), Holds: holds})

@@ -15,7 +15,7 @@ const (
 	EventChosen    Event = "chosen"    // Fuser finishes Block
 	EventBeaten    Event = "beaten"    // Fuser could have, for a lower score
 	EventFailed    Event = "failed"    // Fuser could not finish the block
-	EventDissolved Event = "dissolved" // Block came apart into single operations
+	EventDissolved Event = "dissolved" // Block came apart into single operations: no fuser was ready or gained anything (Rule), or it failed
 	EventFused     Event = "fused"     // answer of Why: both operations are in block Block of the plan
 	EventApart     Event = "apart"     // answer of Why: nothing ever joined the two
 )

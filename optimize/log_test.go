@@ -68,28 +68,28 @@ func TestWhyNamesLegality(t *testing.T) {
 		"not fused alone": {func(b *builder) (int, int) { // accepted, but never ready
 			b.op(ir.Neg, b.op(ir.Neg, b.in(4)))
 			return 0, 1
-		}, Options{}, ""},
-		"max-ops": {func(b *builder) (int, int) {
+		}, Options{}, RuleNotReady},
+		"too long": {func(b *builder) (int, int) {
 			x := b.in(4)
 			for range fakeProfile.MaxOps + 1 {
 				x = b.op(ir.Neg, x)
 			}
 			return 0, fakeProfile.MaxOps
-		}, Options{}, RuleMaxOps},
+		}, Options{}, RuleTooLong},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := &builder{}
 			x, y := c.build(b)
 			seg := b.done()
-			p, err := fakePlanner([]fuser.Factory{anything(c.rule != "")}, c.opts).Plan(seg)
+			p, err := fakePlanner([]fuser.Factory{anything(c.rule != RuleNotReady)}, c.opts).Plan(seg)
 			require.NoError(t, err)
 			require.NoError(t, Check(p, seg))
 			require.NotEqual(t, blockOf(t, p, x), blockOf(t, p, y))
 			why := p.Log.Why(x, y)
 			require.Len(t, why, 1)
 			require.Equal(t, string(c.rule), why[0].Rule)
-			if c.rule == "" {
+			if c.rule == RuleNotReady {
 				require.Equal(t, EventDissolved, why[0].Event)
 			}
 		})

@@ -8,26 +8,11 @@ import (
 	"github.com/sinter-ml/sinter/fuser"
 )
 
-// Rule names why the planner, not a fuser, kept operations apart.
-type Rule string
-
-// The planner's rules.
-const (
-	RuleCycle      Rule = "cycle"       // a path would leave the block and re-enter it
-	RuleFar        Rule = "far"         // more blocks lie between than the search for paths looks at
-	RuleOldVersion Rule = "old-version" // it reads a version the block writes over
-	RuleMaxOps     Rule = "max-ops"     // the device's limit of operations in one block
-	RuleMerge      Rule = "merge"       // no fuser accepts the operations of both blocks
-	RuleNoGain     Rule = "no-gain"     // fused it is not faster
-	RuleNotReady   Rule = "not-ready"   // no fuser could finish any more
-	RuleClosed     Rule = "closed"      // the fuser takes no more operations
-	RuleView       Rule = "view"        // a view between the block and the operation was refused
-)
-
 // offer offers an operation to clones of the fusers that hold the operations
 // in, and returns those that accepted it. Views of no block that it reads
-// through are offered first; a fuser that refuses them reads their result
-// instead, unless it would have to leave the block for it.
+// through, and created tensors it reads, are offered first; a fuser that
+// refuses them reads their result instead, unless it would have to leave the
+// block for it.
 func (s *search) offer(alive []entry, op int, in []int, block int) []entry {
 	var out []entry
 	for _, e := range alive {
@@ -45,30 +30,22 @@ func (s *search) offer(alive []entry, op int, in []int, block int) []entry {
 	return out
 }
 
-// offerTo offers op, behind the views it reads through, to a clone of the
-// fuser, or to a new one that takes everything again when a view comes before
-// what the fuser already has: fusers are offered operations in recorded order.
+// offerTo offers op, with all it could take along, with the views alone, or by
+// itself.
 func (s *search) offerTo(e entry, op int, in []int) (entry, fuser.Verdict) {
 	if e.fuser.Status() == fuser.Closed {
-		return e, fuser.Verdict{Rule: fuser.Rule(RuleClosed)}
+		return e, fuser.Verdict{Rule: fuser.RuleClosed}
 	}
-	views, inside := s.viewsFor(op, in, e.views)
-	last := -1
-	if len(in) > 0 {
-		last = in[len(in)-1]
-	}
-	if len(e.views) > 0 {
-		last = max(last, e.views[len(e.views)-1])
-	}
-	var next entry
-	var v fuser.Verdict
-	if len(views) > 0 && views[0] < last {
-		next, v = s.replay(e.factory, union(in, []int{op}), union(e.views, views))
-	} else {
-		next, v = s.extend(e, append(views, op))
-	}
-	if v.Accepted || len(views) == 0 {
+	along, inside := s.along(op, in, e.views)
+	next, v := s.offerWith(e, op, in, along)
+	if v.Accepted || len(along) == 0 {
 		return next, v
+	}
+	views := slices.DeleteFunc(slices.Clone(along), s.g.Remade)
+	if len(views) < len(along) {
+		if next, v = s.offerWith(e, op, in, views); v.Accepted || len(views) == 0 {
+			return next, v
+		}
 	}
 	if inside {
 		return e, fuser.Verdict{Rule: fuser.Rule(RuleView), Detail: fmt.Sprintf("behind %s: %s %s", opName(s.seg, views[0]), v.Rule, v.Detail)}
@@ -76,23 +53,49 @@ func (s *search) offerTo(e entry, op int, in []int) (entry, fuser.Verdict) {
 	return s.extend(e, []int{op}) // reading the views' results
 }
 
-// viewsFor returns the views of no block that op reads through and have does
-// not hold, ascending, and whether one leads to a tensor computed among in.
-func (s *search) viewsFor(op int, in, have []int) (views []int, inside bool) {
+// offerWith offers op behind what it takes along to a clone of the fuser, or to
+// a new one that takes everything again when that comes before what the fuser
+// already has: fusers are offered operations in recorded order.
+func (s *search) offerWith(e entry, op int, in, along []int) (entry, fuser.Verdict) {
+	last := -1
+	if len(in) > 0 {
+		last = in[len(in)-1]
+	}
+	if len(e.views) > 0 {
+		last = max(last, e.views[len(e.views)-1])
+	}
+	if len(along) > 0 && along[0] < last {
+		return s.replay(e.factory, union(in, []int{op}), union(e.views, along))
+	}
+	return s.extend(e, append(along, op))
+}
+
+// along returns what op could take along and have does not hold, ascending:
+// the views of no block that it reads through and the created tensors that it
+// reads. It tells whether one of the views leads to a tensor computed among in.
+func (s *search) along(op int, in, have []int) (out []int, inside bool) {
+	add := func(i int) {
+		if !contains(have, i) && !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
 	for _, operand := range s.ops[op].Inputs {
 		chain, base := s.d.chain(operand.ID, s.owned)
 		for _, v := range chain {
-			if !contains(have, v) && !slices.Contains(views, v) {
-				views = append(views, v)
-			}
+			add(v)
 		}
-		inside = inside || len(chain) > 0 && s.producer[base] >= 0 && contains(in, s.producer[base])
+		p := s.producer[base]
+		if p >= 0 && s.g.Remade(p) {
+			add(p)
+		}
+		inside = inside || len(chain) > 0 && p >= 0 && contains(in, p)
 	}
-	slices.Sort(views)
-	return views, inside
+	slices.Sort(out)
+	return out, inside
 }
 
-// extend offers operations, of which all but the last are views, to a clone.
+// extend offers operations, of which all but the last are taken along, to a
+// clone.
 func (s *search) extend(e entry, ops []int) (entry, fuser.Verdict) {
 	next := entry{fuser: e.fuser.Clone(), factory: e.factory, views: e.views}
 	for _, op := range ops {
@@ -108,10 +111,11 @@ func (s *search) extend(e entry, ops []int) (entry, fuser.Verdict) {
 
 var accepted = fuser.Verdict{Accepted: true}
 
-// replay offers operations and the views between them to a new fuser.
+// replay offers operations, what they take along, and the views between them to
+// a new fuser.
 func (s *search) replay(factory int, ops, views []int) (entry, fuser.Verdict) {
 	for _, op := range ops {
-		if more, inside := s.viewsFor(op, ops, views); inside {
+		if more, inside := s.along(op, ops, views); inside {
 			views = union(views, more)
 		}
 	}

@@ -12,11 +12,11 @@ import (
 // of them.
 type block struct {
 	id    int
-	ops   []int // ascending; views the fusers took along are in the entries
+	ops   []int // ascending; what the fusers took along is in the entries
 	alive []entry
 	preds []int // operations, some within the block, that its operations follow
 	value value // of the best fuser
-	alias bool  // a view or merged operation that no block computes
+	alias bool  // a view, merged operation or created tensor that no block computes
 
 	at           int // place in the running order
 	mark, member int // epochs of searches
@@ -26,7 +26,7 @@ type block struct {
 type entry struct {
 	fuser   fuser.Fuser
 	factory int
-	views   []int // views of tensors outside the block that it reads through
+	views   []int // views of tensors outside the block that it reads through, and created tensors it makes anew
 }
 
 // value is what a block gains with its best fuser.
@@ -61,8 +61,8 @@ func (s *search) run() {
 			// Computed by another operation; at most an alias.
 			s.place(&block{ops: []int{i}, alias: true, preds: s.mergedPreds(i)})
 		case !s.computed(i):
-		case s.isView(i):
-			if !s.growThrough(i) {
+		case s.isView(i), s.g.Remade(i):
+			if !s.isView(i) || !s.growThrough(i) {
 				s.place(&block{ops: []int{i}, alias: true, preds: s.preds(i)})
 			}
 		default:
@@ -84,11 +84,11 @@ func (s *search) owned(op int) bool { return s.o.of[op] != nil && !s.o.of[op].al
 
 // preds returns the operations that run before op: the producers of its
 // operands, looked at through views of no block, and readers of what it
-// overwrites.
+// overwrites. Created tensors wait for nothing and are not among them.
 func (s *search) preds(op int) []int {
 	out := slices.Clone(s.d.before[op])
 	for _, in := range s.ops[op].Inputs {
-		if _, base := s.d.chain(in.ID, s.owned); s.producer[base] >= 0 {
+		if _, base := s.d.chain(in.ID, s.owned); s.producer[base] >= 0 && !s.g.Remade(s.producer[base]) {
 			out = append(out, s.producer[base])
 		}
 	}
@@ -223,7 +223,7 @@ func (s *search) try(set []*block, op int, preds []int) *trial {
 		return nil
 	}
 	if limit := s.p.profile.MaxOps; limit > 0 && size(set)+1 > limit {
-		return refuse(RuleMaxOps, "")
+		return refuse(RuleTooLong, "")
 	}
 	before, rule := s.o.between(set, preds)
 	if rule == "" {

@@ -12,7 +12,7 @@ import (
 // unit is a block as it is finished.
 type unit struct {
 	core  []int  // the operations it computes, ascending
-	ops   []int  // core and the views it reads through, ascending
+	ops   []int  // core and what it takes along, ascending
 	block int    // the number of the search's block
 	entry *entry // the fuser that finishes it, nil: one operation lowered alone
 	alias bool   // a merged operation
@@ -30,12 +30,22 @@ func (s *search) units() []*unit {
 			out = append(out, u)
 		} else {
 			if len(b.ops) > 1 {
-				s.log.add(Decision{Event: EventDissolved, Op: b.ops[0], Block: b.id, Detail: "no fuser is ready and gains anything"})
+				s.log.add(b.dissolved())
 			}
 			out = append(out, apart(b.ops)...)
 		}
 	}
 	return out
+}
+
+// dissolved says why a block that no fuser is worth finishing comes apart.
+func (b *block) dissolved() Decision {
+	d := Decision{Event: EventDissolved, Op: b.ops[0], Block: b.id, Rule: string(RuleNotReady)}
+	if b.value.ready {
+		d.Rule, d.Score, d.Ready = string(RuleNoGain), b.value.score, true
+		d.Detail = fmt.Sprintf("%.6g ns saved by the best fuser", b.value.score)
+	}
+	return d
 }
 
 func apart(ops []int) []*unit {
@@ -67,7 +77,7 @@ func (s *search) choose(b *block) *unit {
 			s.log.add(Decision{Event: EventBeaten, Op: b.ops[0], Block: b.id, Fuser: s.p.factories[b.alive[i].factory].Name, Score: o.Score, Ready: o.Ready, Detail: "by " + s.p.factories[e.factory].Name})
 		}
 	}
-	s.log.add(Decision{Event: EventChosen, Op: b.ops[0], Block: b.id, Fuser: s.p.factories[e.factory].Name, Score: top.Score, Ready: true, Detail: fmt.Sprintf("%d operations, %d views", len(b.ops), len(e.views))})
+	s.log.add(Decision{Event: EventChosen, Op: b.ops[0], Block: b.id, Fuser: s.p.factories[e.factory].Name, Score: top.Score, Ready: true, Detail: fmt.Sprintf("%d operations, %d taken along", len(b.ops), len(e.views))})
 	return &unit{core: b.ops, ops: union(b.ops, e.views), block: b.id, entry: e}
 }
 

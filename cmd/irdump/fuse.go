@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -38,14 +37,13 @@ type blockView struct {
 	Refusals []refusal     `json:"refusals"` // of the block's operations
 }
 
-// score is the nanoseconds a block saves, in parts.
+// score is the nanoseconds a block saves, in parts, by the estimate it was
+// chosen by.
 type score struct {
-	Score    float64 `json:"score_ns"`
-	Launches float64 `json:"launches_ns"` // launches saved, at the profile's cost
-	Bytes    float64 `json:"bytes_ns"`    // bytes not moved, at the profile's bandwidth
-	// Rest is what computing again costs, as a negative number, and what the
-	// fuser's estimate counts otherwise than the finished kernels.
-	Rest float64 `json:"rest_ns"`
+	Score     float64 `json:"score_ns"`
+	Launches  float64 `json:"launches_ns"`  // launches saved, at the profile's cost
+	Bytes     float64 `json:"bytes_ns"`     // bytes not moved, at the profile's bandwidth
+	Recompute float64 `json:"recompute_ns"` // lost by computing values again
 }
 
 // fate is what became of an operation's output.
@@ -55,14 +53,13 @@ type fate struct {
 }
 
 func scoreOf(b *trace.Block, p trace.Profile) score {
-	s := score{Score: b.Score, Launches: float64(b.Alone.Launches-b.Launches) * p.LaunchCost}
+	if b.Saving == nil {
+		return score{Score: b.Score} // an operation alone
+	}
+	s := score{Score: b.Score, Launches: b.Saving.Launches * p.LaunchCost, Recompute: b.Saving.Recompute}
 	if p.Bandwidth > 0 {
-		s.Bytes = float64(b.Alone.Read+b.Alone.Written-b.Read-b.Written) / p.Bandwidth
+		s.Bytes = float64(b.Saving.Bytes) / p.Bandwidth
 	}
-	if b.Score == 0 {
-		return score{} // an operation alone
-	}
-	s.Rest = math.Round((s.Score-s.Launches-s.Bytes)*1e6) / 1e6 // sums of rounded parts
 	return s
 }
 
@@ -182,8 +179,8 @@ func (b blockView) print(out io.Writer, p *ir.Program) error {
 	} else {
 		fmt.Fprintf(out, "block %d: %s, %s saved: %s\n", b.Block, b.Fuser, ns(b.Score), change(b.Alone, b.Cost))
 		fmt.Fprintf(out, "  score = %s launches %s bytes", ns(b.score.Launches), signed(b.Bytes))
-		if b.Rest != 0 {
-			fmt.Fprintf(out, " %s computed again or estimated otherwise", signed(b.Rest))
+		if b.Recompute != 0 {
+			fmt.Fprintf(out, " %s computed again", signed(-b.Recompute))
 		}
 		fmt.Fprintln(out)
 	}

@@ -64,7 +64,7 @@ func TestViewIsThePlan(t *testing.T) {
 			want := plan.Blocks[i]
 			assert.Equal(t, want.Fuser, b.Fuser)
 			assert.InDelta(t, want.Score, b.Score, 1e-6)
-			assert.InDelta(t, b.Score, b.score.Launches+b.Bytes+b.Rest, 1e-3)
+			assert.InDelta(t, b.Score, b.score.Launches+b.Bytes-b.Recompute, 1e-3)
 			shown := map[int]int{}
 			for _, r := range b.Refusals {
 				shown[r.Op]++
@@ -149,7 +149,7 @@ func TestLeavingOut(t *testing.T) {
 // -force leaves no refusal that is a matter of cost, but for the length of a
 // block and of a search, which bound the time of planning.
 func TestForce(t *testing.T) {
-	bounds := []string{string(fuser.RuleMaxOps), string(optimize.RuleFar), string(optimize.RuleNotReady)}
+	bounds := []string{string(fuser.RuleMaxOps), string(optimize.RuleTooLong), string(optimize.RuleFar), string(optimize.RuleNotReady)}
 	count := func(args ...string) int {
 		n := 0
 		for _, p := range corpus(t) {

@@ -16,24 +16,16 @@ type rule struct {
 	Doc    string `json:"doc"`
 }
 
-// plannerRules are the rules the planner refuses by that no fuser has.
-var plannerRules = []rule{
-	{string(optimize.RuleCycle), "planner", false, "a path would leave the block and re-enter it"},
-	{string(optimize.RuleFar), "planner", true, "more blocks lie between than the search for paths looks at"},
-	{string(optimize.RuleOldVersion), "planner", false, "one reads a version of a Var that the other writes over"},
-	{string(optimize.RuleMerge), "planner", false, "no fuser accepts the operations of both blocks"},
-	{string(optimize.RuleNoGain), "planner", true, "fused it is not faster"},
-	{string(optimize.RuleNotReady), "planner", true, "the block could be finished before and could not be any more"},
-	{string(optimize.RuleView), "planner", false, "a view between the block and the operation was refused"},
-}
-
 // rules returns every rule, the fusers' first.
 func rules() []rule {
 	var out []rule
 	for _, r := range fuser.Rules {
 		out = append(out, rule{string(r.Rule), "fuser", r.Profit, r.Doc})
 	}
-	return append(out, plannerRules...)
+	for _, r := range optimize.Rules {
+		out = append(out, rule{string(r.Rule), "planner", r.Profit, r.Doc})
+	}
+	return out
 }
 
 // explain returns what the rule or the pass of a name stands for. Of a name

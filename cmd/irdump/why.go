@@ -25,7 +25,7 @@ type whyView struct {
 
 // reason is a decision that kept two operations apart.
 type reason struct {
-	Event  string `json:"event"` // an optimize.Event, or "dissolved"
+	Event  string `json:"event"` // an optimize.Event
 	Op     int    `json:"position"`
 	Fuser  string `json:"fuser,omitempty"`
 	Rule   string `json:"rule,omitempty"`
@@ -33,9 +33,6 @@ type reason struct {
 	Profit bool   `json:"profit,omitempty"`
 	Doc    string `json:"doc,omitempty"` // what the rule means
 }
-
-// dissolved says that a block the search had grown came apart.
-const dissolved = "dissolved"
 
 // findError says that a name stands for no operation, or for several.
 type findError struct{ msg string }
@@ -129,17 +126,9 @@ func whyOf(t *trace.Traced, a, b int) whyView {
 	if v.Together {
 		return v
 	}
-	log := digest(t.Segment)
 	for _, d := range t.Log.Why(a, b) {
 		e := explain(d.Rule)
 		v.Reasons = append(v.Reasons, reason{string(d.Event), d.Op, d.Fuser, d.Rule, detail(d.Detail), e.Profit, e.Doc})
-	}
-	if found := log.found[a]; found != 0 && found == log.found[b] {
-		// The log tells of a block that came apart only when its fuser failed.
-		v.Reasons = slices.DeleteFunc(v.Reasons, func(r reason) bool { return r.Event == string(optimize.EventApart) })
-		if !slices.ContainsFunc(v.Reasons, func(r reason) bool { return r.Event == string(optimize.EventFailed) }) {
-			v.Reasons = append(v.Reasons, reason{Event: dissolved, Op: b, Detail: "both were in one block, which no fuser could finish with a gain"})
-		}
 	}
 	return v
 }
@@ -209,6 +198,11 @@ func (r reason) text(v whyView) string {
 		s = fmt.Sprintf("fuser %s refused %s: %s", r.Fuser, name, r.Rule)
 	case optimize.EventRefuse:
 		s = fmt.Sprintf("the planner refused %s: %s", name, r.Rule)
+	case optimize.EventDissolved:
+		s = "the block of both came apart"
+		if r.Rule != "" {
+			s += ": " + r.Rule
+		}
 	case optimize.EventFailed:
 		s = fmt.Sprintf("fuser %s could not finish the block of %s", r.Fuser, name)
 	default:

@@ -43,11 +43,21 @@ type Cost struct {
 	Written  int64 `json:"written"`
 }
 
+// Saving is what a block saves by the estimate it was chosen by, see
+// fuser.Saving.
+type Saving struct {
+	Bytes     int64   `json:"bytes"`
+	Launches  float64 `json:"launches"`
+	Recompute float64 `json:"recompute_ns"`
+}
+
 // Block is one block of a plan.
 type Block struct {
 	Fuser string  `json:"fuser"`
 	Ops   []int   `json:"operations"` // positions, ascending
 	Score float64 `json:"score_ns"`   // nanoseconds saved
+	// Saving is the parts of the score, nil of operations that run alone.
+	Saving *Saving `json:"saving,omitempty"`
 	Cost
 	// Alone is the cost of its operations one by one.
 	Alone   Cost          `json:"alone"`
@@ -138,6 +148,8 @@ func describeBlock(b *optimize.Block, dims []int) Block {
 	out.Alone = out.Cost
 	if len(b.Fallback) > 0 {
 		out.Alone = costOf(b.Fallback...)
+		s := Saving(b.Saving)
+		out.Saving = &s
 	}
 	for _, a := range b.Aliases {
 		out.Aliases = append(out.Aliases, Alias{a.Tensor, a.Of})
