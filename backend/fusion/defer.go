@@ -5,7 +5,7 @@ import "github.com/sinter-ml/sinter/ir"
 // deferred is an operation all of whose operands belong to no stream, such as
 // a view of a Var. It is recorded when its result is first used, on the stream
 // that uses it: so a transposed weight fuses into what reads it, whatever
-// stream that is on.
+// stream that is on. Until then it holds its operands, which may be released.
 type deferred struct {
 	op   ir.Operation
 	in   []*Value
@@ -31,9 +31,26 @@ func (rt *Runtime) Defer(op ir.Operation, in ...*Value) *Value {
 		return s.Record(op, in...)
 	}
 	v.pc, v.shape, v.dtype = op.PC, d.op.Outputs[0].Shape, d.op.Outputs[0].DType
+	for _, x := range d.in {
+		if t := x.target(); t.version != nil {
+			t.version.ask()
+		} else if t.storage != nil {
+			t.storage.hold()
+		}
+	}
 	v.deferred.Store(d)
 	v.setState(Unplaced)
 	return v
+}
+
+func (d *deferred) letGo() {
+	for _, x := range d.in {
+		if t := x.target(); t.version != nil {
+			t.version.unask()
+		} else if t.storage != nil {
+			t.storage.letGo()
+		}
+	}
 }
 
 // place records a deferred value on s, if nobody did yet. The stream's lock is
@@ -48,18 +65,16 @@ func (s *Stream) place(v *Value) {
 	v.home = s
 	v.setState(Pending)
 	s.rt.placing.Unlock()
+	defer d.letGo()
 	n := &node{op: d.op, out: v}
 	n.in = n.inArr[:0]
 	for _, x := range d.in {
-		t, f, err := s.operand(x)
-		if err != nil && f == nil {
-			f = &failure{err: opError(&n.op, d.in, err)}
-			s.unreported(f)
+		t := x.target()
+		if t.is(Unplaced) {
+			s.place(t)
 		}
-		if f != nil {
-			v.fail = f
-			v.setState(Failed)
-			return
+		if x.handle != nil && !x.dead() {
+			s.claim(x)
 		}
 		n.in = append(n.in, t)
 	}

@@ -428,9 +428,9 @@ func mustHold(t *testing.T, p *ir.Program, seed uint64, special float64) {
 }
 
 func TestFusionChangesNoValue(t *testing.T) {
-	n := uint64(60)
+	n := uint64(300)
 	if testing.Short() {
-		n = 25
+		n = 60
 	}
 	for seed := range n {
 		special := 0.0
@@ -451,9 +451,9 @@ func TestFusionChangesNoValue(t *testing.T) {
 // TestEffects is about programs most of whose operations are effects and what
 // reads Vars.
 func TestEffects(t *testing.T) {
-	n := uint64(80)
+	n := uint64(300)
 	if testing.Short() {
-		n = 30
+		n = 60
 	}
 	for seed := range n {
 		o := progen.Options{Ops: 20, MaxElements: 200, Weights: map[string]int{"effect": 10, "view": 6, "binary": 5, "unary": 3, "reduce": 1, "index": 1}}

@@ -237,7 +237,7 @@ func TestFaultIsExact(t *testing.T) {
 func TestFaultsInRandomPrograms(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
-		seeds = 10
+		seeds = 5
 	}
 	for seed := range seeds {
 		p := progen.Generate(300+seed, progen.Options{Ops: 16, MaxElements: 200, Weights: map[string]int{"effect": 6, "view": 4, "binary": 6, "unary": 4, "reduce": 3, "index": 2, "matmul": 2}})

@@ -275,7 +275,7 @@ var modelPrograms = []struct {
 func TestRuntimeFollowsTheModel(t *testing.T) {
 	seeds := int64(60)
 	if testing.Short() {
-		seeds = 8
+		seeds = 15
 	}
 	for _, k := range modelPrograms {
 		for _, f := range []struct {

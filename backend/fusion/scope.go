@@ -138,7 +138,11 @@ func (v *Value) Release(pc uintptr) {
 		v.home.mu.Lock()
 		defer v.home.mu.Unlock()
 	}
-	if v.death.CompareAndSwap(nil, d) && !v.is(Pending) && !v.is(Failed) {
+	if !v.death.CompareAndSwap(nil, d) {
+		return
+	}
+	// What is not placed may still be an operand of another that is not.
+	if !v.is(Pending) && !v.is(Failed) && !v.is(Unplaced) {
 		v.letGo()
 	}
 }
