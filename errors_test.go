@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/nn"
 )
 
 // here returns "errors_test.go:line" of its caller, offset lines further on.
@@ -333,6 +334,8 @@ func TestPosition(t *testing.T) {
 		here(0): sinter.Stack(0, x, x.T()).Err(),
 		here(0): sinter.From(dev, []bool{true}, 3).Err(),
 		here(0): func() *tensor { return x.Exp().Reshape(5) }().Err(),
+		here(0): nn.Sequential{nn.Relu{}, nn.NewLinear(dev, 3, 2)}.Forward(x.Cast(sinter.BF16)).Err(), // fails in Linear's operation
+		here(0): nn.NewLinear(dev, 4, 2).Forward(x).Err(),                                             // in the layer's check
 		here(0): dev.Scope(func(sc *sinter.Scope) error { return sc.Keep(x.On(sc.Stream()).Permute(0)).Err() }),
 	}
 	for at, err := range positions {
