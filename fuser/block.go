@@ -53,7 +53,7 @@ type block struct {
 	launches  int     // they take
 	shared    float64 // parts of launches that make created tensors
 	recompute float64
-	again     map[string]bool // what the offered operation has computed again
+	again     []placed // what the offered operation has computed again
 }
 
 // member is an accepted operation.
@@ -262,15 +262,13 @@ func (b *block) built() bool {
 // the others exist inside the kernel only.
 func (b *block) Finish() (*Optimization, error) {
 	w := &builder{g: b.g, name: b.name, stored: func(t ir.TensorID) bool { return b.g.Tensors[t].Stored }}
-	members := make(map[int]bool, len(b.members))
 	for _, m := range b.members {
 		w.ops = append(w.ops, m.op)
-		members[m.op] = true
 	}
 	if !b.built() {
 		return nil, &Refusal{RuleKind, fmt.Sprintf("operations %v make no %s block", w.ops, b.name)}
 	}
-	l := newLowering(b.g, members)
+	l := &lowering{g: b.g, ops: w.ops}
 	tail := b.space(l)
 	homes := make(map[ir.TensorID]path, len(b.members))
 	for _, m := range b.members {

@@ -79,7 +79,8 @@ func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorI
 		}
 		in := b.g.Ops[pos].Inputs[0].ID
 		_, home := homes[t]
-		alias := l.block[b.g.Tensors[in].Producer] && b.stored(in) && b.g.strided(in, identity(s.dst).prepend(s))
+		_, made := l.computes(in)
+		alias := made && b.stored(in) && b.g.strided(in, identity(s.dst).prepend(s))
 		if home && !alias {
 			out[t] = true
 		} else {
@@ -93,8 +94,8 @@ func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorI
 func (b *builder) base(l *lowering, t ir.TensorID, written map[ir.TensorID]bool) (ir.TensorID, path) {
 	p := identity(b.g.shape(t))
 	for {
-		producer := b.g.Tensors[t].Producer
-		if producer < 0 || !l.block[producer] || written[t] {
+		producer, ok := l.computes(t)
+		if !ok || written[t] {
 			return t, p
 		}
 		s, ok := b.g.viewStep(producer)

@@ -133,8 +133,8 @@ func (c *context) coordOf(i int) (codegen.Value, error) {
 func (l *lowering) external(t ir.TensorID) (ir.TensorID, path, error) {
 	var steps path
 	for {
-		producer := l.g.Tensors[t].Producer
-		if producer < 0 || !l.block[producer] {
+		producer, ok := l.computes(t)
+		if !ok {
 			return t, steps, nil
 		}
 		s, ok := l.g.viewStep(producer)

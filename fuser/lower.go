@@ -2,6 +2,7 @@ package fuser
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
@@ -14,21 +15,18 @@ import (
 // whether the kind runs alone or inside a block, so fusing cannot change a
 // number.
 type lowering struct {
-	g     *Graph
-	block map[int]bool // operations computed by this kernel
+	g   *Graph
+	ops []int // computed by this kernel, ascending
 
 	template codegen.Template
 	space    []Dim // outer, then inner lengths
 	outer    int
 	anchor   path // from the output of the operation the template is built around
 
-	kernel  codegen.Kernel
-	call    Call
-	buffers map[ir.TensorID]int
-	memo    map[string]codegen.Value
-	access  map[string]int
-	params  map[Param]int
-	reads   []read // of external tensors
+	kernel codegen.Kernel
+	call   Call
+	memo   memo
+	reads  []read // of external tensors
 }
 
 // read is one way the kernel reads a tensor.
@@ -41,14 +39,13 @@ type read struct {
 	points, bytes int64
 }
 
-func newLowering(g *Graph, block map[int]bool) *lowering {
-	return &lowering{
-		g: g, block: block,
-		buffers: map[ir.TensorID]int{},
-		memo:    map[string]codegen.Value{},
-		access:  map[string]int{},
-		params:  map[Param]int{},
+// computes reports whether the kernel makes a tensor, and which operation does.
+func (l *lowering) computes(t ir.TensorID) (pos int, ok bool) {
+	pos = l.g.Tensors[t].Producer
+	if pos >= 0 {
+		_, ok = slices.BinarySearch(l.ops, pos)
 	}
+	return pos, ok
 }
 
 // value returns the value of tensor t at the points of the space that p leads
@@ -57,15 +54,14 @@ func (l *lowering) value(t ir.TensorID, p path, at codegen.Level) (codegen.Value
 	if l.rowOnly(p) {
 		at = codegen.Row
 	}
-	key := string(p.key([]byte{byte(t), byte(t >> 8), byte(t >> 16), byte(at)}))
-	if v, ok := l.memo[key]; ok {
+	if v, ok := l.memo.value(t, p, at); ok {
 		return v, nil
 	}
 	v, err := l.lower(t, p, at)
 	if err != nil {
 		return 0, err
 	}
-	l.memo[key] = v
+	l.memo.values = append(l.memo.values, placed{t, at, p, v})
 	return v, nil
 }
 
@@ -102,8 +98,8 @@ func (l *lowering) rowOnly(p path) bool {
 }
 
 func (l *lowering) lower(t ir.TensorID, p path, at codegen.Level) (codegen.Value, error) {
-	producer := l.g.Tensors[t].Producer
-	if producer < 0 || !l.block[producer] {
+	producer, ok := l.computes(t)
+	if !ok {
 		return l.load(t, p, at), nil
 	}
 	op := &l.g.Ops[producer]
@@ -129,13 +125,12 @@ func (l *lowering) dtype(t ir.TensorID) ir.DType { return l.g.Tensors[t].DType }
 // bind returns the access of tensor t through p. Axes of p's last map beyond
 // the space are indexed by values.
 func (l *lowering) bind(t ir.TensorID, p path, window []Window, mode codegen.Mode) int {
-	key := string(p.key([]byte{byte(t), byte(t >> 8), byte(t >> 16)})) + fmt.Sprint(window)
-	if a, ok := l.access[key]; ok {
+	if a, ok := l.memo.access(t, p, window); ok {
 		l.buffer(t, mode)
 		return a
 	}
 	a := l.newAccess(t, p, window, mode)
-	l.access[key] = a
+	l.memo.bounds = append(l.memo.bounds, bound{t, p, window, a})
 	return a
 }
 
@@ -151,10 +146,9 @@ func (l *lowering) newAccess(t ir.TensorID, p path, window []Window, mode codege
 }
 
 func (l *lowering) buffer(t ir.TensorID, mode codegen.Mode) int {
-	b, ok := l.buffers[t]
-	if !ok {
+	b := slices.Index(l.call.Tensors, t)
+	if b < 0 {
 		b = len(l.kernel.Buffers)
-		l.buffers[t] = b
 		l.kernel.Buffers = append(l.kernel.Buffers, codegen.Buffer{DType: l.dtype(t), Mode: mode})
 		l.call.Tensors = append(l.call.Tensors, t)
 	}
@@ -208,13 +202,11 @@ func (l *lowering) round(at codegen.Level, v codegen.Value, d ir.DType) codegen.
 
 // constant returns a value that is part of the kernel's structure.
 func (l *lowering) constant(at codegen.Level, t ir.DType, bits uint64) codegen.Value {
-	key := fmt.Sprint("const", at, t, bits)
-	if v, ok := l.memo[key]; ok {
+	key := instrKey{op: codegen.OpConst, at: at, typ: t, bits: bits}
+	if v, ok := l.memo.instr(key); ok {
 		return v
 	}
-	v := l.emit(codegen.Instr{Op: codegen.OpConst, Type: t, Level: at, Bits: bits})
-	l.memo[key] = v
-	return v
+	return l.memo.keep(key, l.emit(codegen.Instr{Op: codegen.OpConst, Type: t, Level: at, Bits: bits}))
 }
 
 // param adds a runtime scalar to the kernel and returns its number.
@@ -226,29 +218,24 @@ func (l *lowering) param(p Param, t ir.DType) int {
 
 // paramValue returns the value of a runtime scalar.
 func (l *lowering) paramValue(at codegen.Level, p Param, t ir.DType) codegen.Value {
-	n, ok := l.params[p]
-	if !ok {
+	n := slices.Index(l.call.Params, p)
+	if n < 0 {
 		n = l.param(p, t)
-		l.params[p] = n
 	}
-	key := fmt.Sprint("param", at, n)
-	if v, ok := l.memo[key]; ok {
+	key := instrKey{op: codegen.OpParam, at: at, n: n}
+	if v, ok := l.memo.instr(key); ok {
 		return v
 	}
-	v := l.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Level: at, Index: n})
-	l.memo[key] = v
-	return v
+	return l.memo.keep(key, l.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Level: at, Index: n}))
 }
 
 // coord returns the coordinate along an axis of the space.
 func (l *lowering) coord(at codegen.Level, axis int) codegen.Value {
-	key := fmt.Sprint("coord", at, axis)
-	if v, ok := l.memo[key]; ok {
+	key := instrKey{op: codegen.OpCoord, at: at, n: axis}
+	if v, ok := l.memo.instr(key); ok {
 		return v
 	}
-	v := l.emit(codegen.Instr{Op: codegen.OpCoord, Type: ir.I64, Level: at, Index: axis})
-	l.memo[key] = v
-	return v
+	return l.memo.keep(key, l.emit(codegen.Instr{Op: codegen.OpCoord, Type: ir.I64, Level: at, Index: axis}))
 }
 
 // store writes tensor t, whose elements p lays along the space.

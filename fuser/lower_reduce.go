@@ -101,26 +101,23 @@ func (c *context) rowContext() *context {
 
 // count returns the number of elements of a row.
 func (c *context) count() codegen.Value {
-	if v, ok := c.memo["count"]; ok {
+	key := instrKey{op: codegen.OpCount}
+	if v, ok := c.memo.instr(key); ok {
 		return v
 	}
-	v := c.emit(codegen.Instr{Op: codegen.OpCount, Type: ir.F32, Level: codegen.Row})
-	c.memo["count"] = v
-	return v
+	return c.memo.keep(key, c.emit(codegen.Instr{Op: codegen.OpCount, Type: ir.F32, Level: codegen.Row}))
 }
 
 // reduce joins the elements of a row; the same elements are joined once.
 func (c *context) reduce(r codegen.ReduceOp, x codegen.Value) codegen.Value {
-	key := fmt.Sprint("reduce", r, x)
-	if v, ok := c.memo[key]; ok {
+	key := instrKey{op: codegen.OpReduce, n: int(r), bits: uint64(x)}
+	if v, ok := c.memo.instr(key); ok {
 		return v
 	}
 	if c.kernel.Body[x].Level == codegen.Row {
 		x = c.raise(x)
 	}
-	v := c.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: r, Type: c.kernel.Body[x].Type, Level: codegen.Row, Args: []codegen.Value{x}})
-	c.memo[key] = v
-	return v
+	return c.memo.keep(key, c.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: r, Type: c.kernel.Body[x].Type, Level: codegen.Row, Args: []codegen.Value{x}}))
 }
 
 // reduced returns the elements of the operand of a reduction: the path of the

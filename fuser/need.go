@@ -1,6 +1,8 @@
 package fuser
 
 import (
+	"slices"
+
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -35,14 +37,10 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 		return refuse(RuleLevel, "tensor %d, %v, is computed for another place", base, op.Kind)
 	}
 	// Computed again, for this place.
-	key := string(p.key([]byte{byte(base), byte(base >> 8), byte(base >> 16)}))
-	if b.again[key] {
+	if slices.ContainsFunc(b.again, func(x placed) bool { return x.tensor == base && x.path.equal(p) }) {
 		return accepted
 	}
-	if b.again == nil {
-		b.again = map[string]bool{}
-	}
-	b.again[key] = true
+	b.again = append(b.again, placed{tensor: base, path: p})
 	b.recompute += float64(b.g.points(b.frame)) * b.profile.OpCost
 	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
 		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)

@@ -72,9 +72,12 @@ func (p path) prepend(s step) path {
 }
 
 func (p path) prependMap(s step) path {
-	axes := slices.Clone(s.axes)
-	for i, a := range axes {
+	axes := s.axes
+	for i, a := range s.axes {
 		if a >= 0 && s.src[a] == unit {
+			if &axes[0] == &s.axes[0] { // other paths may share them
+				axes = slices.Clone(axes)
+			}
 			axes[i] = -1
 		}
 	}
@@ -221,24 +224,6 @@ func (p path) equal(q path) bool {
 	return slices.EqualFunc(p, q, func(a, b step) bool {
 		return a.kind == b.kind && a.op == b.op && slices.Equal(a.axes, b.axes) && slices.Equal(a.dst, b.dst)
 	})
-}
-
-// key appends a text that tells different paths apart.
-func (p path) key(b []byte) []byte {
-	num := func(v int) { b = append(b, byte(v), byte(v>>8), byte(v>>16)) }
-	for _, s := range p {
-		num(int(s.kind))
-		num(s.op)
-		num(len(s.axes))
-		for _, a := range s.axes {
-			num(a)
-		}
-		num(len(s.dst))
-		for _, d := range s.dst {
-			num(int(d))
-		}
-	}
-	return b
 }
 
 // views returns the steps before the last map as a binding's views.

@@ -19,7 +19,7 @@ func Single(g *Graph, op int) (*Optimization, error) {
 		return nil, &Refusal{RuleMalformed, fmt.Sprintf("no operation %d of %d", op, len(g.Ops))}
 	}
 	b := &builder{g: g, name: "single", ops: []int{op}, stored: func(ir.TensorID) bool { return true }}
-	l := newLowering(g, map[int]bool{op: true})
+	l := &lowering{g: g, ops: b.ops}
 	t := g.output(op)
 	if s, ok := g.viewStep(op); ok {
 		in := g.Ops[op].Inputs[0].ID

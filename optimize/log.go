@@ -46,7 +46,11 @@ type Log struct {
 	places map[int]int // operation → block of the plan
 }
 
-func newLog(limit int) *Log { return &Log{limit: limit, places: make(map[int]int)} }
+// newLog returns a log with room for what is usually decided on so many
+// operations.
+func newLog(limit, ops int) *Log {
+	return &Log{limit: limit, places: make(map[int]int, ops), Decisions: make([]Decision, 0, min(limit, 8*ops))}
+}
 
 func (l *Log) add(d Decision) {
 	if len(l.Decisions) >= l.limit {

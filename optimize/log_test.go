@@ -97,7 +97,7 @@ func TestWhyNamesLegality(t *testing.T) {
 }
 
 func TestLogAsJSON(t *testing.T) {
-	l := newLog(10)
+	l := newLog(10, 1)
 	l.add(Decision{Event: EventOffer, Op: 3, Block: 1, Fuser: "map", Rule: "size", Detail: "Neg"})
 	l.add(Decision{Event: EventChosen, Op: 0, Block: 1, Fuser: "map", Score: 1.5, Ready: true})
 	l.Steps, l.Offers = 2, 3

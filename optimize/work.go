@@ -35,7 +35,7 @@ type work struct {
 func newWork(seg *Segment, opts Options) (*work, error) {
 	n, m := len(seg.Ops), len(seg.Tensors)
 	w := &work{
-		seg: seg, opts: opts, log: newLog(opts.LogLimit),
+		seg: seg, opts: opts, log: newLog(opts.LogLimit, n),
 		ops: slices.Clone(seg.Ops), producer: make([]int, m),
 		unneeded: make([]bool, n), merged: make([]bool, n), idle: make([]bool, n),
 		same: make([]ir.TensorID, m), dead: make([]bool, m),
