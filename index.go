@@ -112,7 +112,8 @@ func (t *Tensor) Slice(ranges ...Range) *Tensor {
 	return record(op, in)
 }
 
-// Narrow returns n elements from start along an axis.
+// Narrow returns n elements from start along an axis; a negative start counts
+// from the end.
 func (t *Tensor) Narrow(axis, start, n int) *Tensor {
 	op := ir.Operation{Kind: ir.Slice, PC: caller(2)}
 	a, err := axisOf(axis, t.Rank())

@@ -159,7 +159,7 @@ func (t *Tensor) Unsqueeze(axis int) *Tensor {
 	return record(op, []*Tensor{t})
 }
 
-// Flip returns t reversed along the axes.
+// Flip returns t reversed along the axes, all of them if none is given.
 func (t *Tensor) Flip(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Flip, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
