@@ -52,6 +52,11 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkKnownSegment is the drain of a segment whose plan is known, on a
 // device that computes nothing.
 func BenchmarkKnownSegment(b *testing.B) {
+	b.Run("scope", func(b *testing.B) { benchKnown(b, true) })
+	b.Run("no scope", func(b *testing.B) { benchKnown(b, false) }) // what is not stored becomes virtual
+}
+
+func benchKnown(b *testing.B, scoped bool) {
 	rt := openNull(b)
 	s := rt.Default()
 	w := s.NewVar(s.FromBytes(ir.F32, ir.Shape{8, 8}, make([]byte, 256), 0))
@@ -60,7 +65,10 @@ func BenchmarkKnownSegment(b *testing.B) {
 	const n = 1000
 	for b.Loop() {
 		b.StopTimer()
-		sc := s.Begin()
+		var sc *fusion.Scope
+		if scoped {
+			sc = s.Begin()
+		}
 		h := x
 		for i := range n / 4 {
 			h = s.Record(scalarOp(ir.Mul, 2), h)
@@ -73,7 +81,11 @@ func BenchmarkKnownSegment(b *testing.B) {
 			}
 		}
 		b.StartTimer()
-		_ = sc.End(context.Background())
+		if scoped {
+			_ = sc.End(context.Background())
+		} else {
+			_ = s.Flush(context.Background())
+		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/op-recorded")
 }

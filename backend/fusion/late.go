@@ -23,9 +23,9 @@ func (s *Stream) late(v *Value) error {
 	if !r.held {
 		e.late = v
 	}
-	made := make(map[*Value]*Value, len(r.nodes))
+	made := make(map[*Value]*Value)
 	var last *Value
-	for _, n := range r.nodes {
+	for _, n := range r.nodes() {
 		last = e.copyNode(n, made)
 	}
 	e.flags.resize(len(e.seg.nodes))
@@ -43,7 +43,9 @@ func (s *Stream) late(v *Value) error {
 		v.setState(Failed)
 		return f.err
 	}
+	own := v.node // the recipes of others may lead through it
 	v.store(last.storage, last.layout)
+	v.node = own
 	return nil
 }
 

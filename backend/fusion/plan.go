@@ -14,7 +14,8 @@ import (
 type plan struct {
 	*optimize.Plan
 	steps        []step
-	scalarGuards bool  // some guard is about scalars or slice starts
+	scalarGuards bool // some guard is about scalars or slice starts
+	virtual      []virtual
 	chance       []int // positions of outputs that are stored because of how the segment fell into blocks
 }
 
@@ -35,7 +36,7 @@ type step struct {
 // prepare compiles a plan's kernels and works out when temporaries end.
 func (rt *Runtime) prepare(p *optimize.Plan, e *executor) *plan {
 	ops := e.seg.nodes
-	out := &plan{Plan: p, steps: make([]step, len(p.Blocks)), chance: e.chance(p)}
+	out := &plan{Plan: p, steps: make([]step, len(p.Blocks)), virtual: e.virtuals(p), chance: e.chance(p)}
 	last := make(map[int32]int)
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
@@ -137,6 +138,51 @@ func sortInt32(s []int32) {
 			s[j], s[j-1] = s[j-1], s[j]
 		}
 	}
+}
+
+// virtual is an output that becomes virtual, and where the values its recipe
+// starts from are operands.
+type virtual struct {
+	pos    int
+	inputs []operandAt
+	views  bool // it may start from a view of a Var's memory, which has a recipe itself
+}
+
+type operandAt struct{ pos, operand int }
+
+// virtuals returns the outputs of a plan that become virtual.
+func (e *executor) virtuals(p *optimize.Plan) []virtual {
+	g := &e.seg
+	alias := make([]bool, len(g.tensors))
+	for _, b := range p.Blocks {
+		for _, a := range b.Aliases {
+			alias[a.Tensor] = true
+		}
+	}
+	var out []virtual
+	for pos, n := range g.nodes {
+		ops := p.Recipes[ir.TensorID(n.out.rel)]
+		if n.v != nil || p.Fates[n.out.rel] != optimize.Virtual {
+			continue
+		}
+		v := virtual{pos: pos}
+		seen := make(map[int32]bool, len(ops))
+		for _, op := range ops {
+			seen[g.nodes[op].out.rel] = true
+		}
+		for _, op := range ops {
+			for k, r := range g.operands(op) {
+				if seen[r] {
+					continue
+				}
+				seen[r] = true
+				v.inputs = append(v.inputs, operandAt{op, k})
+				v.views = v.views || alias[r]
+			}
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // binding is a plan bound to lengths, slice starts and input layouts: every

@@ -4,14 +4,12 @@ import (
 	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
-	"github.com/sinter-ml/sinter/ir"
 	"github.com/sinter-ml/sinter/optimize"
 )
 
 // settle gives every output of the segment the state the plan says, after its
 // blocks ran.
 func (e *executor) settle() {
-	virtual := false
 	for pos, n := range e.seg.nodes {
 		v := n.out
 		r := v.rel
@@ -36,10 +34,8 @@ func (e *executor) settle() {
 			}
 		case fate == optimize.Stored && e.mem[r] != nil:
 			v.store(e.mem[r], e.stored[r])
-		case fate == optimize.Virtual:
-			virtual = true
-		default:
-			v.node = nil
+		case fate == optimize.Virtual: // see below
+		default: // recipes may lead through it
 			v.let = true
 			v.setState(Gone)
 		}
@@ -51,55 +47,67 @@ func (e *executor) settle() {
 			}
 		}
 	}
-	if !virtual {
-		return
-	}
-	for _, n := range e.seg.nodes {
-		if v := n.out; e.fail[v.rel] == nil && n.v == nil && e.plan.Fates[v.rel] == optimize.Virtual {
-			e.setRecipe(v, slices.Clone(e.plan.Recipes[ir.TensorID(v.rel)]))
+	for i := range e.plan.virtual {
+		p := &e.plan.virtual[i]
+		v := e.seg.nodes[p.pos].out
+		switch {
+		case e.fail[v.rel] != nil:
+		case p.views:
+			v.become(e.recipe(p.pos))
+		default:
+			r := &recipe{node: v.node}
+			r.inputs = r.arr[:0]
+			for _, at := range p.inputs {
+				r.inputs = append(r.inputs, e.seg.nodes[at.pos].in[at.operand])
+			}
+			v.become(r)
 		}
 	}
 }
 
-// setRecipe makes v virtual: the operations at the given positions, ascending,
-// compute it. What they start from and is not in memory afterwards joins in:
-// views of a Var's memory are recipes themselves.
-func (e *executor) setRecipe(v *Value, positions []int) {
-	inside := make(map[int32]bool, len(positions))
-	for _, p := range positions {
-		inside[e.seg.nodes[p].out.rel] = true
-	}
-	var inputs []*Value
-	for at := 0; at < len(positions); at++ {
-		n := e.seg.nodes[positions[at]]
-		for k, r := range e.seg.operands(positions[at]) {
-			if inside[r] {
-				continue
+// become makes v virtual. It keeps its node: recipes are followed along nodes.
+func (v *Value) become(r *recipe) {
+	r.hold()
+	v.recipe = r
+	v.setState(Virtual)
+}
+
+// recipe returns the recipe of the output at a position, which starts from what
+// is in memory afterwards. Views of a Var's memory are not: effects change it.
+func (e *executor) recipe(pos int) *recipe {
+	seen := map[int32]bool{}
+	r := &recipe{node: e.seg.nodes[pos]}
+	r.inputs = r.arr[:0]
+	var visit func(pos int)
+	visit = func(pos int) {
+		for k, t := range e.seg.operands(pos) {
+			v := e.seg.nodes[pos].in[k]
+			switch {
+			case seen[t]:
+			case e.seg.outside[t] || v.version != nil || e.base[t] == 0 && e.plan.Fates[t] == optimize.Stored:
+				r.inputs = append(r.inputs, v)
+			default:
+				visit(e.position(t))
 			}
-			inside[r] = true
-			if !e.seg.outside[r] && n.in[k].version == nil && (e.base[r] != 0 || e.plan.Fates[r] != optimize.Stored) {
-				positions = append(positions, e.position(r))
-				continue
-			}
-			inputs = append(inputs, n.in[k])
+			seen[t] = true
 		}
 	}
-	slices.Sort(positions)
-	nodes := make([]*node, len(positions))
-	for i, p := range positions {
-		nodes[i] = e.seg.nodes[p]
-	}
-	v.recipe = newRecipe(nodes, inputs)
-	v.node = nil
-	v.setState(Virtual)
+	visit(pos)
+	return r
 }
 
 // keepView makes an output that is a view of a Var's memory virtual, whatever
 // the plan says: effects change that memory. It is copied when it is used.
 func (e *executor) keepView(pos int) {
-	v := e.seg.nodes[pos].out
-	e.setRecipe(v, []int{pos})
-	v.recipe.held = true
+	r := e.recipe(pos)
+	r.held = true
+	e.seg.nodes[pos].out.become(r)
+}
+
+// position returns where in the segment an output was made.
+func (e *executor) position(r int32) int {
+	at, _ := slices.BinarySearchFunc(e.seg.nodes, r, func(n *node, r int32) int { return int(n.out.rel - r) })
+	return at
 }
 
 // copyView stores a view of a Var's memory in memory of its own.
@@ -113,10 +121,4 @@ func (e *executor) copyView(v *Value) {
 		return
 	}
 	v.store(m, codegen.Contiguous(v.shape))
-}
-
-// position returns where in the segment an output was made.
-func (e *executor) position(r int32) int {
-	at, _ := slices.BinarySearchFunc(e.seg.nodes, r, func(n *node, r int32) int { return int(n.out.rel - r) })
-	return at
 }

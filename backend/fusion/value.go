@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"cmp"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/codegen"
@@ -44,7 +46,7 @@ type Value struct {
 
 	deferred atomic.Pointer[deferred] // Unplaced: the operation
 
-	node  *node // Pending: the operation
+	node  *node // the operation, of values that were not in memory after their segment
 	seg   uint64
 	rel   int32  // relative id within segment seg of the home stream
 	hash  uint64 // structural hash, ending at the segment's inputs
@@ -80,12 +82,14 @@ type handle struct {
 	scope atomic.Pointer[Scope] // the scope it was taken in, known at its first use
 }
 
-// recipe computes a virtual value: operations of one block, in order, from
-// values that are stored. It holds its inputs.
+// recipe computes a virtual value: the operations of one block that lead to its
+// node from values in memory, which it holds.
 type recipe struct {
-	nodes  []*node
+	node   *node
 	inputs []*Value
 	held   bool // of a view of a Var that the plan stores: it is copied when it is used
+
+	arr [3]*Value
 }
 
 // node is a recorded operation.
@@ -194,16 +198,14 @@ func (v *Value) letGo() {
 	}
 }
 
-// newRecipe holds the inputs.
-func newRecipe(nodes []*node, inputs []*Value) *recipe {
-	for _, in := range inputs {
+func (r *recipe) hold() {
+	for _, in := range r.inputs {
 		if in.version != nil {
 			in.version.ask()
 		} else if in.storage != nil {
 			in.storage.hold()
 		}
 	}
-	return &recipe{nodes: nodes, inputs: inputs}
 }
 
 func (r *recipe) release() {
@@ -214,4 +216,26 @@ func (r *recipe) release() {
 			in.storage.letGo()
 		}
 	}
+}
+
+// nodes returns the recipe's operations in the order they were recorded.
+func (r *recipe) nodes() []*node {
+	seen := make(map[*Value]bool, 2*len(r.inputs))
+	for _, in := range r.inputs {
+		seen[in] = true
+	}
+	var out []*node
+	var visit func(n *node)
+	visit = func(n *node) {
+		for _, in := range n.in {
+			if !seen[in] {
+				seen[in] = true
+				visit(in.node)
+			}
+		}
+		out = append(out, n)
+	}
+	visit(r.node)
+	slices.SortFunc(out, func(a, b *node) int { return cmp.Compare(a.out.id, b.out.id) })
+	return out
 }
