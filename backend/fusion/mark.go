@@ -42,7 +42,7 @@ func (s *Stream) mark(f *flags, n int) {
 		}
 		for i := n; i < len(q.nodes); i++ {
 			for _, r := range q.operands(i) {
-				if at := made[r]; at > 0 {
+				if at := made[r]; at > 0 && q.nodes[at-1].v == nil { // versions are stored anyway
 					f.asked[at-1], f.dead[at-1] = true, false
 				}
 			}
