@@ -42,7 +42,9 @@ func evalAttention(c *call) (Tensor, error) {
 				score = float64(float32(score + float64(mask.F[offset(mask.Shape, []int{b, h, i, j})])))
 				err += math.Abs(score) * u
 			}
-			if !math.IsInf(score, 0) {
+			// The partial sums of an infinite score may overflow in float32 where
+			// the exact ones do not, and meet as NaN.
+			if !math.IsInf(score, 0) || math.IsInf(d.bound(), 1) {
 				doubt = math.Max(doubt, err)
 			}
 			keys, scores = append(keys, j), append(scores, score)
@@ -54,6 +56,9 @@ func evalAttention(c *call) (Tensor, error) {
 			}
 			pos := offset(shape, []int{b, h, i, e})
 			y, bound := weigh(scores, values, doubt)
+			if math.IsInf(doubt, 1) {
+				bound = doubt
+			}
 			out.F[pos] = round64(out.DType, y)
 			c.abs[pos] = bound
 		}
