@@ -86,6 +86,13 @@ func (v *Var) Value() *Tensor {
 	return &Tensor{v: v.v.Value()}
 }
 
+// err returns the error the Var's value carries, as far as it is known.
+func (v *Var) err() error {
+	t := v.Value()
+	defer t.Release()
+	return t.Err()
+}
+
 // effect queues an effect on the stream of its operands. Methods of Var call
 // it directly.
 func (v *Var) effect(op ir.Operation, in []*Tensor) {
@@ -135,11 +142,12 @@ func (v *Var) SetSlice(t *Tensor, ranges ...Range) {
 	op := ir.Operation{Kind: ir.SetSlice, PC: caller(2)}
 	// Positions count the old version as operand 0.
 	in, err := resolve(&op, v.Shape(), ranges, []*Tensor{nil, t})
-	if s := v.stream(t); err != nil && s != nil && VarOf(v) != nil {
+	switch s := v.stream(t); {
+	case err == nil || s == nil || VarOf(v) == nil:
+		v.effect(op, in[1:])
+	case (t == nil || t.Err() == nil) && v.err() == nil: // else that is the first cause
 		v.fail(s, op, err)
-		return
 	}
-	v.effect(op, in[1:])
 }
 
 // SetSelect writes t over the places at indices (rank 1, i64) along an axis.

@@ -174,6 +174,10 @@ func TestVarOfError(t *testing.T) {
 	isShape(t, err, "Add")
 	// One whose first value fails when it is computed.
 	i := sinter.From(dev, []int64{5}, 1)
+	require.NoError(t, dev.Flush(ctx))
+	v.SetSlice(x, sinter.Index(7))
+	v.SetSlice(x, sinter.Index(0), sinter.Index(0), sinter.Index(0))
+	require.NoError(t, dev.Flush(ctx), "an effect on it is no second error")
 	v = sinter.NewVar(x.Select(0, i))
 	_, err = sinter.ReadVar[float32](ctx, v)
 	isIndex(t, err, "Select")
