@@ -69,7 +69,7 @@ func (b *builder) writes(l *lowering, homes map[ir.TensorID]path) map[ir.TensorI
 	below := map[ir.TensorID]bool{} // a view of it is in memory
 	for _, pos := range slices.Backward(b.ops) {
 		t := b.g.output(pos)
-		if !b.stored(t) && !below[t] || ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect {
+		if !b.stored(t) && (!below[t] || b.g.Remade(pos)) || ir.Lookup(b.g.Ops[pos].Kind).Class == ir.ClassEffect {
 			continue
 		}
 		s, view := b.g.viewStep(pos)
@@ -95,7 +95,7 @@ func (b *builder) base(l *lowering, t ir.TensorID, written map[ir.TensorID]bool)
 	p := identity(b.g.shape(t))
 	for {
 		producer, ok := l.computes(t)
-		if !ok || written[t] {
+		if !ok || written[t] || b.g.Remade(producer) {
 			return t, p
 		}
 		s, ok := b.g.viewStep(producer)

@@ -46,7 +46,9 @@ func (g *Graph) Dim(length int) (Dim, bool) {
 
 // Remade reports whether the operation at a position creates a tensor that
 // needs no memory: it depends on no tensor and is not to be stored, so every
-// block that reads it makes it anew, element by element, and none stores it.
+// block that reads it makes it anew, element by element, and none stores it. An
+// operation that cannot make it, and a view of it that is stored, reads what it
+// wrote when it ran alone.
 func (g *Graph) Remade(pos int) bool {
 	op := &g.Ops[pos]
 	return ir.Lookup(op.Kind).Class == ir.ClassCreate && len(op.Inputs) == 0 && !g.Tensors[op.Outputs[0].ID].Stored

@@ -19,8 +19,8 @@ func (b *block) takeView(pos int) Verdict {
 		return refuse(RuleEffectRead, "tensor %d", below)
 	case !made || m.home == nil:
 		base, steps := b.below(below)
-		if root, ok := b.maker(base); ok && b.g.Remade(root.op) {
-			return accepted
+		if root, ok := b.maker(base); ok && b.g.Remade(root.op) && !b.g.Tensors[b.g.output(pos)].Stored {
+			return accepted // nothing reads it from memory
 		}
 		if !b.g.strided(base, steps.then(identity(s.dst).prepend(s))) {
 			return refuse(RuleReshapeStrided, "%v of tensor %d", b.g.Ops[pos].Kind, base)

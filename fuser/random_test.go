@@ -74,7 +74,7 @@ func (g *generator) step() {
 		}
 		return a
 	}
-	switch g.r.IntN(16) {
+	switch g.r.IntN(17) {
 	case 0, 1: // unary
 		if isFloat(x) {
 			kinds := []ir.Kind{ir.Exp, ir.Neg, ir.Abs, ir.Relu, ir.Gelu, ir.Square, ir.Sigmoid}
@@ -171,6 +171,15 @@ func (g *generator) step() {
 		}
 	case 15:
 		g.effect()
+	case 16: // created tensors
+		switch s := []ir.Shape{{}, {4}, {1, 4}, x.Shape}[g.r.IntN(4)]; g.r.IntN(3) {
+		case 0:
+			g.add(g.op(ir.Arange, shape(3+g.r.IntN(2)), to(ir.F32), scalar(ir.F64Scalar(-1), ir.F64Scalar(0.3))))
+		case 1:
+			g.add(g.op(ir.Full, shape(s...), to(ir.Bool), scalar(ir.BoolScalar(true))))
+		default:
+			g.add(g.op(ir.Full, shape(s...), to(ir.F32), f(0.7)))
+		}
 	}
 }
 
@@ -235,6 +244,13 @@ func TestRandomProgramsFuse(t *testing.T) {
 			want := p.stepwise()
 			r := rand.New(rand.NewPCG(seed, 9))
 			m := newMachine(p)
+			for i := range p.g.Ops { // in memory for those who do not make them anew
+				if p.made(i) {
+					o, err := Single(&p.g, i)
+					require.NoError(t, err)
+					require.NoError(t, m.run(o))
+				}
+			}
 			for i := 0; i < len(p.g.Ops); {
 				o, n := p.block(r, i)
 				taking := m.copy()
@@ -275,6 +291,16 @@ func (m *machine) copy() *machine {
 	return c
 }
 
+// made reports whether an operation creates a tensor that blocks make anew, or
+// is a view of one.
+func (p *program) made(pos int) bool {
+	if op := &p.g.Ops[pos]; ir.Lookup(op.Kind).Class == ir.ClassView {
+		below := p.g.Tensors[op.Inputs[0].ID].Producer
+		return below >= 0 && p.made(below)
+	}
+	return p.g.Remade(pos)
+}
+
 // stepwise runs every operation by itself and returns each output as it was
 // just then.
 func (p *program) stepwise() map[ir.TensorID]oracle.Tensor {
@@ -313,7 +339,7 @@ func (p *program) block(r *rand.Rand, first int) (*Optimization, int) {
 		t := p.g.output(i)
 		info := &p.g.Tensors[t]
 		outside := slices.ContainsFunc(info.Consumers, func(c int) bool { return c >= first+n })
-		if !info.Stored && (outside || len(info.Consumers) == 0) {
+		if !info.Stored && !p.made(i) && (outside || len(info.Consumers) == 0) {
 			info.Stored = true
 			decided = append(decided, t)
 		}

@@ -56,6 +56,10 @@ func (b *builder) scalar(k ir.Kind, v float32, ins ...ir.TensorID) ir.TensorID {
 	return b.add(ir.Operation{Kind: k, Scalars: []ir.Scalar{ir.F32Scalar(v)}}, ins...)
 }
 
+func (b *builder) full(v float32, shape ...int) ir.TensorID {
+	return b.add(ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: shape, DType: ir.F32}, Scalars: []ir.Scalar{ir.F32Scalar(v)}})
+}
+
 func (b *builder) axes(k ir.Kind, x ir.TensorID, axes ...int) ir.TensorID {
 	return b.add(ir.Operation{Kind: k, Attrs: ir.Attrs{Axes: axes}}, x)
 }

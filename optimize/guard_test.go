@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,4 +107,40 @@ func TestReshapeGuardsOfStoredTensors(t *testing.T) {
 	g = guards(fuser.View{Kind: fuser.ViewPermute, Axes: []int{1, 0}}, fuser.View{Kind: fuser.ViewReshape, Shape: []fuser.Dim{1, 2}})
 	require.Len(t, g, 1)
 	require.False(t, g[0].Holds([]int{1, 8, 6, 3}, make([]codegen.Layout, 3)))
+}
+
+// Guards of a call know the lengths it derives: a head axis split in groups.
+func TestReshapeGuardsOfDerivedLengths(t *testing.T) {
+	b := &builder{}
+	q := b.in(1, 4, 3, 2)
+	b.asked(b.scalar(ir.Attention, 0.7, q, b.in(1, 2, 5, 2), b.in(1, 2, 5, 2)))
+	p := throughFusers(t, b)
+	guards := 0
+	for i := range p.Guards {
+		if p.Guards[i].Name == GuardReshapeStrided {
+			guards++
+		}
+	}
+	require.Positive(t, guards)
+	f := b.seg.Facts()
+	require.True(t, p.Holds(f))
+	f.Layouts[q].Strides = []int{48, 12, 4, 2} // apart, but evenly
+	require.True(t, p.Holds(f))
+}
+
+// A value that is written to a slice of a Var goes through a reshape of that
+// slice, at whatever lengths.
+func TestReshapeGuardsOfWrittenSlices(t *testing.T) {
+	b := &builder{}
+	v := b.variable(4, 6)
+	x := b.shape(ir.Reshape, b.op(ir.Exp, b.in(12)), 2, 6)
+	b.setRows(v, x, 1, 3)
+	p := throughFusers(t, b)
+	require.Len(t, kernels(p), 1, p.Format(&b.seg))
+	i := slices.IndexFunc(p.Guards, func(g Guard) bool { return g.Name == GuardReshapeStrided })
+	require.GreaterOrEqual(t, i, 0)
+	f := b.seg.Facts()
+	require.Equal(t, []int{1, 4, 6, 12, 2}, f.Dims)
+	require.True(t, p.Guards[i].Holds(f.Dims, f.Layouts))
+	require.True(t, p.Guards[i].Holds([]int{1, 5, 8, 16, 2}, make([]codegen.Layout, len(f.Layouts))))
 }

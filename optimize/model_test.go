@@ -55,6 +55,10 @@ func eval(op *ir.Operation, ins [][]float64) []float64 {
 		for i := range out {
 			out[i] = float64(op.Scalars[1].Int64()) + float64(i)
 		}
+	case ir.Full:
+		for i := range out {
+			out[i] = float64(op.Scalars[0].Float32())
+		}
 	case ir.Reshape, ir.Cast:
 		copy(out, ins[0])
 	case ir.Permute:

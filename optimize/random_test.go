@@ -51,7 +51,7 @@ func randomSegment(r *rand.Rand, n int) *Segment {
 	}
 	for len(b.seg.Ops) < n {
 		x := pick()
-		switch r.IntN(14) {
+		switch r.IntN(15) {
 		case 0:
 			x = b.op(ir.Neg, x)
 		case 1, 2, 3:
@@ -87,6 +87,8 @@ func randomSegment(r *rand.Rand, n int) *Segment {
 			lo := r.IntN(3)
 			vars[v] = b.setRows(vars[v], b.rows(square(x), lo, lo+2), lo, lo+2)
 			x = vars[v]
+		case 14: // often equal to one before
+			x = b.full(float32(r.IntN(2)), [][]int{{4, 4}, {4, 1}}[r.IntN(2)]...)
 		}
 		pool = append(pool, x)
 	}
