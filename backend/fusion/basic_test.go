@@ -20,6 +20,9 @@ func open(t *testing.T, o fusion.Options) *fusion.Runtime {
 	dev, err := backend.Open("cpu", backend.Options{Workers: 2, Poison: true})
 	require.NoError(t, err)
 	o.Optimize = optimize.Options{Check: true}
+	if o.Logger == nil {
+		o.Logger = silent
+	}
 	rt, err := fusion.New(dev, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { rt.Close() })

@@ -98,8 +98,17 @@ func (e *executor) unplace(pos int, ran bool) {
 		return
 	}
 	e.mem[n.out.rel] = nil
-	if m != e.mem[e.seg.operands(pos)[0]] {
-		m.letGo()
+	if aside := e.mem[e.seg.operands(pos)[0]]; m != aside {
+		if !n.v.pinned || m != n.v.pin {
+			m.letGo()
+			return
+		}
+		// The old version was moved aside and goes back to the fixed address.
+		if ran && e.s.rt.dev.Copy(e.s.id, m.buf, 0, aside.buf, 0, aside.buf.Bytes) != nil {
+			e.damaged = append(e.damaged, pos)
+		}
+		e.replace(pos, m)
+		aside.letGo()
 		return
 	}
 	if p := old.version.patch; p == nil {

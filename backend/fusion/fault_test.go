@@ -3,7 +3,6 @@ package fusion_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"runtime"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"github.com/sinter-ml/sinter/optimize"
 )
 
-var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
+var silent = slog.New(slog.DiscardHandler)
 
 // openFaulty opens a device whose calls can be made to fail.
 func openFaulty(t testing.TB, fusers []fuser.Factory) (*fusion.Runtime, *backendtest.FaultyDevice) {

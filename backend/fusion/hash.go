@@ -63,9 +63,3 @@ func (l *lateSet) add(h uint64) {
 	l.set[h] = struct{}{}
 	l.mu.Unlock()
 }
-
-func (l *lateSet) len() int {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return len(l.set)
-}

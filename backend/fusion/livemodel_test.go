@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -35,7 +36,7 @@ type modelEngine struct {
 func newModelEngine(t testing.TB, fusers []fuser.Factory, force bool, cut int, collect uint64) *modelEngine {
 	dev, err := backend.Open("cpu", backend.Options{Workers: 1, Poison: true})
 	require.NoError(t, err)
-	rt, err := New(dev, Options{Fusers: fusers, QueueLimit: cut, Optimize: optimize.Options{
+	rt, err := New(dev, Options{Logger: slog.New(slog.DiscardHandler), Fusers: fusers, QueueLimit: cut, Optimize: optimize.Options{
 		Check: true, Force: force, Disable: []string{"fold-view", "fold-cast", "cse"},
 	}})
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/sinter-ml/sinter/optimize"
@@ -16,8 +17,10 @@ type planCache struct {
 	ready map[*optimize.Plan]*plan
 }
 
-func newPlanCache(limit int) *planCache {
-	return &planCache{cache: optimize.NewCache(limit), limit: limit, ready: make(map[*optimize.Plan]*plan)}
+func newPlanCache(limit int, log *slog.Logger) *planCache {
+	c := &planCache{cache: optimize.NewCache(limit), limit: limit, ready: make(map[*optimize.Plan]*plan)}
+	c.cache.OnChurn = func(x optimize.Churn) { log.Warn("sinter: " + x.String()) }
+	return c
 }
 
 // key returns the tokens that name the segment and their hash: relative form,

@@ -20,8 +20,6 @@ import (
 	"github.com/sinter-ml/sinter/optimize"
 )
 
-type backendBuffer = backend.Buffer
-
 // Options configure a Runtime.
 type Options struct {
 	Fusers     []fuser.Factory // none: no fusion
@@ -78,7 +76,7 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		dev:     dev,
 		opts:    opts,
 		planner: optimize.New(opts.Fusers, dev.Profile(), opts.Optimize),
-		plans:   newPlanCache(opts.PlanCache),
+		plans:   newPlanCache(opts.PlanCache, opts.Logger),
 		log:     opts.Logger,
 		streams: make(map[*Stream]struct{}),
 		seed:    opts.Seed,

@@ -51,8 +51,13 @@ func (sc *Scope) Keep(v *Value) {
 		if v.handle.scope.Load() != sc {
 			return
 		}
-	} else if v.scope != sc {
-		return
+	} else {
+		if v.is(Unplaced) {
+			sc.s.place(v)
+		}
+		if v.home != sc.s || v.scope != sc {
+			return
+		}
 	}
 	if sc.keep == nil {
 		sc.keep = make(map[*Value]struct{})

@@ -63,6 +63,11 @@ func (e *executor) settle() {
 			v.become(r)
 		}
 	}
+	for pos, n := range e.seg.nodes {
+		if v := n.out; e.flags.dead[pos] && !e.flags.asked[pos] && n.v == nil && v.is(Stored) {
+			v.letGo() // only recipes need it
+		}
+	}
 }
 
 // become makes v virtual. It keeps its node: recipes are followed along nodes.

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/sinter-ml/sinter/backend"
 )
@@ -55,14 +54,6 @@ func (st *Storage) letGo() {
 
 // Buffer returns the device buffer.
 func (st *Storage) Buffer() *backend.Buffer { return st.buf }
-
-// bytesOf returns the memory of a little-endian host slice.
-func bytesOf[T any](data []T) []byte {
-	if len(data) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0])))
-}
 
 // reclaimWait bounds how long an allocation waits for cleanups to free what a
 // collection found.
