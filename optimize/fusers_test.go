@@ -146,6 +146,7 @@ func TestCreatedTensorsInMemory(t *testing.T) {
 	require.Equal(t, [][]int{{0}, {1}, {0, 2, 3}}, kernels(p), p.Format(&b.seg))
 	require.Equal(t, Stored, p.Fates[f])
 	require.Empty(t, p.Blocks[0].Fallback)
+	require.Equal(t, []Decision{{Event: EventFused, Op: 3, Block: 2}}, p.Log.Why(0, 3))
 
 	b = &builder{} // what is asked for is made once and stored by its reader
 	f = b.full(2, 8, 8)
@@ -169,4 +170,24 @@ func TestCreatedTensorsInMemory(t *testing.T) {
 	b.asked(v, b.op(ir.Add, b.in(8, 8), v))
 	p = throughFusers(t, b)
 	require.Equal(t, [][]int{{0}, {0, 1, 2}}, kernels(p), p.Format(&b.seg))
+}
+
+// A fusion that loses is not made up for by a created tensor, which is made
+// anew without it as well.
+func TestCreatedTensorsPayForNothing(t *testing.T) {
+	for rows, want := range map[int]int{3000: 1, 4500: 2} { // three operations for each row cost 1,800 and 2,700 ns, a launch 2,000
+		b := &builder{}
+		x := b.in(2)
+		for range 3 {
+			x = b.op(ir.Gelu, x)
+		}
+		b.asked(b.op(ir.Where, b.typed(ir.Bool, rows, 2), x, b.full(0)))
+		p := throughFusers(t, b)
+		require.Len(t, kernels(p), want, p.Format(&b.seg))
+		if want == 2 {
+			why := p.Log.Why(2, 4) // fusers refuse, and of the one that does not, the planner
+			require.Equal(t, string(RuleNoGain), why[len(why)-1].Rule)
+			require.Equal(t, []int{3, 4}, p.Blocks[1].Ops)
+		}
+	}
 }

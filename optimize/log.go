@@ -43,13 +43,13 @@ type Log struct {
 	Offers    int        `json:"offers"`         // operations offered to fusers
 
 	limit  int
-	places map[int]int // operation → block of the plan
+	places map[int][]int // operation → blocks of the plan: what is taken along can be in several
 }
 
 // newLog returns a log with room for what is usually decided on so many
 // operations.
 func newLog(limit, ops int) *Log {
-	return &Log{limit: limit, places: make(map[int]int, ops), Decisions: make([]Decision, 0, min(limit, 8*ops))}
+	return &Log{limit: limit, places: make(map[int][]int, ops), Decisions: make([]Decision, 0, min(limit, 8*ops))}
 }
 
 func (l *Log) add(d Decision) {
@@ -60,16 +60,16 @@ func (l *Log) add(d Decision) {
 	l.Decisions = append(l.Decisions, d)
 }
 
-func (l *Log) place(op, block int) { l.places[op] = block }
+func (l *Log) place(op, block int) { l.places[op] = append(l.places[op], block) }
 
 // Why tells why the operations at positions a and b run as separate blocks:
 // the refusals met when one was offered to the block the other was in, or when
 // their blocks were to merge. Operations of one block are told so.
 func (l *Log) Why(a, b int) []Decision {
-	pa, oka := l.places[a]
-	pb, okb := l.places[b]
-	if oka && okb && pa == pb {
-		return []Decision{{Event: EventFused, Op: max(a, b), Block: pa}}
+	for _, block := range l.places[a] {
+		if slices.Contains(l.places[b], block) {
+			return []Decision{{Event: EventFused, Op: max(a, b), Block: block}}
+		}
 	}
 	a, b = min(a, b), max(a, b)
 	var out []Decision

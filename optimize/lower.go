@@ -82,7 +82,7 @@ func (f *fates) plan(order []*unit, blocks []Block) *Plan {
 	f.adopt(blocks)
 	f.allowInPlace(order, blocks)
 	for i, u := range order {
-		for _, op := range u.core {
+		for _, op := range u.ops {
 			f.log.place(op, i)
 		}
 	}

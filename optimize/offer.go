@@ -144,11 +144,14 @@ func describe(set []*block) string {
 	return b.String()
 }
 
-func scores(t *trial) string {
+func scores(t *trial, alone float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%.6g ns together, apart", t.value.score)
 	for _, x := range t.set {
 		fmt.Fprintf(&b, " %.6g", x.value.score)
+	}
+	if alone != 0 {
+		fmt.Fprintf(&b, " and %.6g", alone)
 	}
 	return b.String()
 }

@@ -107,9 +107,13 @@ func (s *search) mergedPreds(op int) []int {
 func (s *search) grow(op int) {
 	preds := s.preds(op)
 	around := s.producers(op)
+	alone := 0.0
+	if len(around) > 0 {
+		alone = s.alone(op)
+	}
 	var best *trial
 	for _, b := range around {
-		if t := s.try([]*block{b}, op, preds); t != nil && t.better(best) {
+		if t := s.try([]*block{b}, op, preds, alone); t != nil && t.better(best) {
 			best = t
 		}
 	}
@@ -118,7 +122,7 @@ func (s *search) grow(op int) {
 			if slices.Contains(best.set, b) {
 				continue
 			}
-			if t := s.try(append(slices.Clip(best.set), b), op, preds); t != nil && (t.better(best) || s.p.opts.Force) {
+			if t := s.try(append(slices.Clip(best.set), b), op, preds, alone); t != nil && (t.better(best) || s.p.opts.Force) {
 				best = t
 			}
 		}
@@ -129,6 +133,23 @@ func (s *search) grow(op int) {
 	b.alive = s.offer(s.fresh(), op, nil, b.id)
 	b.value = s.best(b.alive)
 	s.log.add(Decision{Event: EventJoin, Op: op, Block: b.id})
+}
+
+// alone returns what an operation saves by itself: the launches of created
+// tensors that it makes anew.
+func (s *search) alone(op int) float64 {
+	if along, _ := s.along(op, nil, nil); !slices.ContainsFunc(along, s.g.Remade) {
+		return 0
+	}
+	score := 0.0
+	for _, e := range s.fresh() {
+		if next, v := s.offerTo(e, op, nil); v.Accepted {
+			if p := next.fuser.Properties(); p.Ready {
+				score = max(score, p.Score)
+			}
+		}
+	}
+	return score
 }
 
 // growThrough offers a view that can be undone to the block that computes its
@@ -146,7 +167,7 @@ func (s *search) growThrough(op int) bool {
 		return false
 	}
 	b := s.o.of[p]
-	trial := s.try([]*block{b}, op, s.preds(op))
+	trial := s.try([]*block{b}, op, s.preds(op), 0)
 	if trial == nil {
 		return false
 	}
@@ -210,9 +231,10 @@ type trial struct {
 
 func (t *trial) better(than *trial) bool { return than == nil || t.gain > than.gain }
 
-// try merges the blocks of the set and offers op to the result. It returns nil when that is not legal, accepted
-// by no fuser, or gains nothing.
-func (s *search) try(set []*block, op int, preds []int) *trial {
+// try merges the blocks of the set and offers op, which saves so much alone, to
+// the result. It returns nil when that is not legal, accepted by no fuser, or
+// gains nothing.
+func (s *search) try(set []*block, op int, preds []int, alone float64) *trial {
 	d := Decision{Event: EventRefuse, Op: op, Block: set[0].id}
 	if len(set) > 1 {
 		d.From = set[len(set)-1].id
@@ -244,7 +266,7 @@ func (s *search) try(set []*block, op int, preds []int) *trial {
 		return nil
 	}
 	t.value = s.best(t.alive)
-	t.gain = t.value.score
+	t.gain = t.value.score - alone
 	for _, b := range set {
 		t.gain -= b.value.score
 		if b.value.ready && b.value.score > 0 && !t.value.ready {
@@ -254,7 +276,7 @@ func (s *search) try(set []*block, op int, preds []int) *trial {
 	if s.p.opts.Force || t.gain > 0 || t.gain == 0 && s.isView(op) {
 		return t
 	}
-	return refuse(RuleNoGain, scores(t))
+	return refuse(RuleNoGain, scores(t, alone))
 }
 
 // combine offers the operations of two blocks, in recorded order, to new
