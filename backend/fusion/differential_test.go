@@ -73,7 +73,7 @@ func sameResult(got, want result) error {
 	switch {
 	case got.err != nil && want.err != nil:
 		var a, b *ir.IndexError
-		if errors.As(got.err, &a) != errors.As(want.err, &b) {
+		if !errors.As(got.err, &a) || !errors.As(want.err, &b) {
 			return fmt.Errorf("fails with %w, not with %w", got.err, want.err)
 		}
 	case got.err != nil:
@@ -197,6 +197,36 @@ func TestEffects(t *testing.T) {
 		o := progen.Options{Ops: 20, MaxElements: 200, Weights: map[string]int{"effect": 10, "view": 6, "binary": 5, "unary": 3, "reduce": 1, "index": 1}}
 		mustHold(t, progen.Generate(1000+seed, o), seed, 0)
 	}
+}
+
+// TestIndexErrorsAgree: an index out of range fails the same tensors fused and
+// unfused, and no other.
+func TestIndexErrorsAgree(t *testing.T) {
+	n := uint64(200)
+	if testing.Short() {
+		n = 40
+	}
+	failed := 0
+	for seed := range n {
+		p := progen.Generate(2000+seed, progen.Options{Ops: 14, MaxElements: 200, Weights: map[string]int{"index": 4, "view": 3, "unary": 3, "binary": 3, "reduce": 1}})
+		d, wrong := progen.RandomData(p, seed, progen.DataOptions{OutOfRange: true})
+		if !wrong {
+			continue
+		}
+		want, err := plainWay.play(p, d, seed)
+		require.NoError(t, err)
+		for _, w := range ways {
+			got, err := w.play(p, d, seed)
+			require.NoError(t, err, "%s seed %d\n%s", w.name, seed, p)
+			for id, r := range got {
+				require.NoError(t, sameResult(r, want[id]), "%s seed %d %%%d\n%s", w.name, seed, id, p)
+				if r.err != nil {
+					failed++
+				}
+			}
+		}
+	}
+	require.Positive(t, failed)
 }
 
 // TestRegressions runs the programs that once failed.

@@ -58,9 +58,15 @@ func (e *executor) operandFailure(pos int) *failure {
 }
 
 // runAlone runs one operation by its own optimization.
-func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
+func (e *executor) runAlone(pos int, opt *fuser.Optimization) (err error) {
 	n := e.seg.nodes[pos]
+	launched := false
 	if n.v != nil {
+		defer func() {
+			if err != nil {
+				e.unplace(pos, launched)
+			}
+		}()
 		if err := e.effectPlace(pos); err != nil {
 			return err
 		}
@@ -80,13 +86,13 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 	for c := range opt.Calls {
 		call := &opt.Calls[c]
 		for k, t := range call.Tensors {
-			if e.mem[t] != nil {
-				continue
-			}
 			if call.Kernel.Buffers[k].Mode == codegen.In {
-				if err := e.recall(int32(t)); err != nil {
+				if err := e.present(int32(t)); err != nil {
 					return err
 				}
+				continue
+			}
+			if e.mem[t] != nil {
 				continue
 			}
 			m, err := e.s.alloc(e.seg.tensors[t].bytes())
@@ -103,10 +109,8 @@ func (e *executor) runAlone(pos int, opt *fuser.Optimization) error {
 		if err := fuser.Bind(call, dims, ops, e.layout, &l); err != nil {
 			return err
 		}
+		launched = true
 		if err := e.launchAlone(opt, call, exe, &l); err != nil {
-			if n.v != nil {
-				e.unplace(pos, true)
-			}
 			return err
 		}
 	}
@@ -140,8 +144,14 @@ func (e *executor) warn(st *step, err error) {
 	e.s.rt.log.Warn("sinter: a fused block failed and runs as single operations", "fuser", st.opt.Fuser, "operations", len(st.opt.Ops), "error", err)
 }
 
-// failOp makes an operation's output carry err.
+// failOp makes an operation's output carry err. An operand's failure is passed
+// on.
 func (e *executor) failOp(pos int, err error) {
+	var c carried
+	if errors.As(err, &c) {
+		e.skip(pos, c.f)
+		return
+	}
 	n := e.seg.nodes[pos]
 	f := &failure{err: opError(&n.op, n.in, err)}
 	e.s.unreported(f)

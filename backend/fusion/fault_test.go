@@ -234,7 +234,7 @@ func TestFaultIsExact(t *testing.T) {
 // TestFaultsInRandomPrograms makes one launch or allocation of random programs
 // fail.
 func TestFaultsInRandomPrograms(t *testing.T) {
-	seeds := uint64(40)
+	seeds := uint64(15)
 	if testing.Short() {
 		seeds = 5
 	}

@@ -23,9 +23,17 @@ func (s *Stream) late(v *Value) error {
 	if !r.held {
 		e.late = v
 	}
+	nodes, f := r.nodes()
+	if f != nil {
+		v.recipe = nil
+		r.release()
+		v.fail = f
+		v.setState(Failed)
+		return f.err
+	}
 	made := make(map[*Value]*Value)
 	var last *Value
-	for _, n := range r.nodes() {
+	for _, n := range nodes {
 		last = e.copyNode(n, made)
 	}
 	e.flags.resize(len(e.seg.nodes))

@@ -28,6 +28,7 @@ type step struct {
 	takes   []fuser.InPlace
 	frees   []int32 // temporaries whose last reader this block is
 	inputs  []int32 // tensors the calls read
+	indexes bool    // several operations, some of which read indices: the program may make it fail
 	rerun   bool    // running it again after a failure gives the same result
 	err     error   // why it did not compile; it then runs one by one
 	warned  atomic.Bool
@@ -44,6 +45,7 @@ func (rt *Runtime) prepare(p *optimize.Plan, e *executor) *plan {
 		st.opt, st.rerun = b.Optimization, true
 		effect := make(map[ir.TensorID]bool)
 		for _, pos := range b.Ops {
+			st.indexes = st.indexes || len(b.Ops) > 1 && indexes(&ops[pos].op)
 			if ops[pos].v != nil {
 				st.effects = append(st.effects, pos)
 				effect[ir.TensorID(ops[pos].out.rel)] = true
@@ -138,6 +140,16 @@ func sortInt32(s []int32) {
 			s[j], s[j-1] = s[j-1], s[j]
 		}
 	}
+}
+
+// indexes reports whether an operation reads indices, which may be out of
+// range.
+func indexes(op *ir.Operation) bool {
+	switch op.Kind {
+	case ir.Select, ir.Gather, ir.Embedding, ir.SetSelect, ir.ScatterAdd:
+		return true
+	}
+	return dynamic(op)
 }
 
 // virtual is an output that becomes virtual, and where the values its recipe

@@ -122,18 +122,30 @@ func (e *executor) allocate(st *step) error {
 	return nil
 }
 
-// present makes sure that tensor t is in memory.
+// present makes sure that tensor t is in memory. Passes may have put t in the
+// place of a recorded operand, so only here its failure may be met.
 func (e *executor) present(t int32) error {
-	if e.mem[t] != nil {
+	switch {
+	case e.fail[t] != nil:
+		return carried{e.fail[t]}
+	case e.mem[t] != nil:
 		return nil
 	}
 	return e.recall(t)
 }
 
+// carried is the failure of an operand, on its way to the operation's result.
+type carried struct{ f *failure }
+
+func (c carried) Error() string { return c.f.err.Error() }
+
 // takeable returns storage of an input the block may write output t over: a
 // temporary this block is the last to read, or a dead input of which the
 // segment is the sole owner.
 func (e *executor) takeable(st *step, t int32) *Storage {
+	if st.indexes {
+		return nil // it may have to run again, one by one
+	}
 	for _, x := range st.takes {
 		if int32(x.Out) != t {
 			continue

@@ -218,24 +218,29 @@ func (r *recipe) release() {
 	}
 }
 
-// nodes returns the recipe's operations in the order they were recorded.
-func (r *recipe) nodes() []*node {
+// nodes returns the recipe's operations in the order they were recorded, or the
+// failure of a value it leads through.
+func (r *recipe) nodes() (out []*node, f *failure) {
 	seen := make(map[*Value]bool, 2*len(r.inputs))
 	for _, in := range r.inputs {
 		seen[in] = true
 	}
-	var out []*node
 	var visit func(n *node)
 	visit = func(n *node) {
 		for _, in := range n.in {
-			if !seen[in] {
-				seen[in] = true
+			switch {
+			case seen[in]:
+				continue
+			case in.is(Failed):
+				f = in.fail
+			default:
 				visit(in.node)
 			}
+			seen[in] = true
 		}
 		out = append(out, n)
 	}
 	visit(r.node)
 	slices.SortFunc(out, func(a, b *node) int { return cmp.Compare(a.out.id, b.out.id) })
-	return out
+	return out, f
 }
