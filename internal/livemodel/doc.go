@@ -29,15 +29,17 @@
 //     nothing computed, or is a reduction's result; a dead one is at most
 //     temporary. Else it is virtual. (segment.decide)
 //  8. A virtual value keeps as recipe the operations of its block that make it,
-//     from the block's inputs and the values the block stores; if the recipe's
-//     distinct inputs, Vars not counted, are more than four times the value's
-//     bytes, it is stored instead, unless it is a view that no block computes.
-//     Values are decided in recorded order. (segment.recipe, tooLong)
+//     from the block's inputs and the values the block stores, through views of
+//     a Var's memory on to the version; if the recipe's distinct inputs, Vars not
+//     counted, are more than four times the value's bytes, it is stored instead,
+//     unless it is a view that no block computes. Values are decided in recorded
+//     order. (segment.recipe, tooLong, throughViews)
 //  9. A virtual value that is read or becomes an operand is computed at once
 //     from its recipe, before everything queued and apart from it, and is stored
 //     from then on; its hash is remembered, and so is that of a value which was
-//     stored only because it crossed blocks or its recipe was too long. A stored view of a Var's memory is
-//     copied at that time. (Model.demand, runRecipe, copyView)
+//     stored only because it crossed blocks or its recipe was too long. A stored
+//     view of a Var's memory is copied at that time. (Model.demand, runRecipe,
+//     copyView)
 //  10. The hash is made of kind, attributes without scalars and offsets, call
 //     site and the inputs' hashes; inputs from outside the segment are
 //     anonymous, versions of Vars made outside it count by the Var.

@@ -29,10 +29,24 @@ func (s *segment) run(blocks [][]int) {
 		case Stored:
 			o.state = stored
 		case Virtual:
-			o.state, o.recipe = virtual, s.nodes(s.recip[i])
+			o.state, o.recipe = virtual, throughViews(s.nodes(s.recip[i]))
 		default:
 			o.state = gone
 		}
+	}
+}
+
+// throughViews extends a recipe that starts from views of a Var's memory to the
+// versions, for views are copied when they are used.
+func throughViews(recipe []*node) []*node {
+	for {
+		ends := ends(recipe)
+		i := slices.IndexFunc(ends, func(x *node) bool { return x.root != nil })
+		if i < 0 {
+			return recipe
+		}
+		recipe = append([]*node{ends[i]}, recipe...)
+		slices.SortFunc(recipe, func(a, b *node) int { return a.op - b.op })
 	}
 }
 
