@@ -254,3 +254,27 @@ func TestDescription(t *testing.T) {
 	require.Equal(t, sinter.I64, sinter.DTypeOf[int64]())
 	require.Equal(t, "cpu", dev.Name())
 }
+
+// A tensor of an inner scope kept by the outer one survives both.
+func TestKeepFromInside(t *testing.T) {
+	dev := open(t)
+	var kept, handle *sinter.Tensor
+	w := sinter.NewVar(sinter.From(dev, []float32{5}, 1))
+	require.NoError(t, dev.Stream().Scope(func(outer *sinter.Scope) error {
+		x := sinter.From(outer, []float32{1, 2}, 2)
+		return dev.Stream().Scope(func(inner *sinter.Scope) error {
+			kept = outer.Keep(x.AddScalar(1))
+			handle = w.Value()
+			x.Mul(handle).Exp()
+			outer.Keep(handle)
+			return nil
+		})
+	}))
+	w.Set(sinter.From(dev, []float32{6}, 1))
+	got, err := sinter.Read[float32](ctx, kept)
+	require.NoError(t, err)
+	require.Equal(t, []float32{2, 3}, got)
+	got, err = sinter.Read[float32](ctx, handle)
+	require.NoError(t, err)
+	require.Equal(t, []float32{5}, got)
+}

@@ -20,6 +20,7 @@ func (s *Stream) drain(ctx context.Context, upto int) {
 		s.queue, e.seg = e.seg, s.queue
 		s.seg++
 		e.run(ctx)
+		s.recycle(e.seg.nodes)
 		e.seg.reset()
 		return
 	}
@@ -47,6 +48,39 @@ func (s *Stream) drain(ctx context.Context, upto int) {
 		n.out.seg = s.seg
 	}
 	old.reset()
+}
+
+// maxSpare bounds the nodes a stream keeps for reuse.
+const maxSpare = 4096
+
+// recycle keeps the nodes of an executed segment for later operations. A
+// virtual output's recipe leads along nodes; then all of them stay.
+func (s *Stream) recycle(nodes []*node) {
+	for _, n := range nodes {
+		if n.out.is(Virtual) {
+			return
+		}
+	}
+	for _, n := range nodes {
+		n.out.node = nil
+		if len(s.spare) == maxSpare {
+			return
+		}
+		*n = node{}
+		s.spare = append(s.spare, n)
+	}
+}
+
+// node returns an empty node.
+func (s *Stream) node() *node {
+	last := len(s.spare) - 1
+	if last < 0 {
+		return new(node)
+	}
+	n := s.spare[last]
+	s.spare[last] = nil // nothing else may keep what it names
+	s.spare = s.spare[:last]
+	return n
 }
 
 // materialise makes v, pending or virtual on s, stored. No lock is held.

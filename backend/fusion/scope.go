@@ -1,6 +1,9 @@
 package fusion
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Scope bounds the life of what is recorded in it: when it ends, everything
 // made in it that was not kept is dead, exactly, whatever the collector does.
@@ -38,31 +41,33 @@ func (sc *Scope) add(v *Value) {
 	sc.made = append(sc.made, v)
 }
 
-// Keep makes v, which was made in this scope, survive into the scope around it,
-// or for good.
+// Keep makes v, which was made in this scope or in one open inside it, survive
+// into the scope around this one, or for good.
 func (sc *Scope) Keep(v *Value) {
-	sc.s.mu.Lock()
-	defer sc.s.mu.Unlock()
+	s := sc.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if sc.ended || v.dead() {
 		return
 	}
+	made := v.scope
 	if v.handle != nil {
-		sc.s.claim(v)
-		if v.handle.scope.Load() != sc {
-			return
-		}
-	} else {
-		if v.is(Unplaced) {
-			sc.s.place(v)
-		}
-		if v.home != sc.s || v.scope != sc {
-			return
-		}
+		s.claim(v)
+		made = v.handle.scope.Load()
+	} else if v.is(Unplaced) {
+		s.place(v)
+		made = v.scope
 	}
-	if sc.keep == nil {
-		sc.keep = make(map[*Value]struct{})
+	from, to := slices.Index(s.scopes, sc), slices.Index(s.scopes, made)
+	if made == nil || to < from {
+		return // it does not end with this scope
 	}
-	sc.keep[v] = struct{}{}
+	for _, x := range s.scopes[from : to+1] {
+		if x.keep == nil {
+			x.keep = make(map[*Value]struct{})
+		}
+		x.keep[v] = struct{}{}
+	}
 	v.kept = true
 }
 

@@ -28,13 +28,15 @@ type Stream struct {
 
 	bound map[uint64][]*binding // by hash of relative form and facts
 	idle  []*executor
+	spare []*node // to be used again
 
 	readers readers // scratch of markEffects
 }
 
 // Tape is told of every operation recorded on a stream it is set on; reverse
 // mode differentiation builds on it. It is called with the stream locked and
-// must only take notes. A value it needs later it marks with Value.Save.
+// must only take notes: the operation is used again for another one later. A
+// value it needs later it marks with Value.Save.
 type Tape interface {
 	Recorded(op *ir.Operation, in []*Value, out *Value)
 }
@@ -109,7 +111,8 @@ func (s *Stream) arrive(in []*Value) {
 
 // record is Record with the lock held.
 func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
-	n := &node{op: *op}
+	n := s.node()
+	n.op = *op
 	n.in = n.inArr[:0]
 	n.op.Inputs = n.refArr[:0]
 	for _, v := range in {

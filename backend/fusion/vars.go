@@ -195,7 +195,8 @@ func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool 
 	if !s.placeAll(in) {
 		return false
 	}
-	n := &node{op: *op, v: v}
+	n := s.node()
+	n.op, n.v = *op, v
 	n.in = append(n.inArr[:0], cur)
 	n.op.Inputs = append(n.refArr[:0], ir.TensorRef{ID: cur.id, Shape: cur.shape, DType: cur.dtype})
 	for _, o := range in {
