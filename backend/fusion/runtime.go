@@ -8,9 +8,12 @@
 package fusion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -159,17 +162,18 @@ func (rt *Runtime) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+// open returns the streams that are not closed, in order of number.
+func (rt *Runtime) open() []*Stream {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(rt.streams), func(a, b *Stream) int { return cmp.Compare(a.id, b.id) })
+}
+
 // Flush submits what every stream has queued, and returns the first error
 // nobody was told of.
 func (rt *Runtime) Flush(ctx context.Context) error {
-	rt.mu.Lock()
-	all := make([]*Stream, 0, len(rt.streams))
-	for s := range rt.streams {
-		all = append(all, s)
-	}
-	rt.mu.Unlock()
 	var first error
-	for _, s := range all {
+	for _, s := range rt.open() {
 		if err := s.Flush(ctx); err != nil && first == nil {
 			first = err
 		}
@@ -184,14 +188,8 @@ func (rt *Runtime) Close() error {
 	if rt.closed.Swap(true) {
 		return nil
 	}
-	rt.mu.Lock()
-	all := make([]*Stream, 0, len(rt.streams))
-	for s := range rt.streams {
-		all = append(all, s)
-	}
-	rt.mu.Unlock()
 	var first error
-	for _, s := range all {
+	for _, s := range rt.open() {
 		if err := s.Close(); err != nil && first == nil {
 			first = err
 		}
