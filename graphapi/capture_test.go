@@ -9,6 +9,7 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/graphapi"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 func open(t *testing.T, opts ...sinter.Option) *sinter.Device {
@@ -74,7 +75,7 @@ func TestReplayDoesNothingElse(t *testing.T) {
 		}
 	})
 	after := dev.Stats()
-	if !raceDetector {
+	if !race.Enabled {
 		require.Zero(t, allocs)
 	}
 	require.Equal(t, before.Recorded, after.Recorded)

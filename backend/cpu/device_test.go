@@ -12,6 +12,7 @@ import (
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/codegen/interp"
+	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -59,11 +60,8 @@ func TestRegistered(t *testing.T) {
 	assert.Equal(t, "cpu:1", e.Device)
 }
 
-// raceEnabled: sync.Pool then drops part of what it is given, on purpose.
-var raceEnabled bool
-
 func TestLaunchAndReplayAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("scratch memory is not kept under the race detector")
 	}
 	const n = 50_000

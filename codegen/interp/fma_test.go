@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 // fused matches the arm64 instructions that multiply and add with one
@@ -18,7 +20,7 @@ var fused = regexp.MustCompile(`\bFN?M(ADD|SUB)[SD]\b`)
 // Go may contract x*y + z on arm64; no sum here is meant to be (mulAdd makes
 // its single rounding from separate operations).
 func TestNoFusedMultiplyAdd(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("what is compiled for arm64 does not depend on the race detector")
 	}
 	require.True(t, fused.MatchString("\tFMADDS F1, F2, F3, F4") && fused.MatchString("FNMSUBD F0, F1, F2, F3"))

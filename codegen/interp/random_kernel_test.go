@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -335,7 +336,7 @@ func randomDims(r *rand.Rand, rank, limit int) []int {
 // kernels returns how many cases a test runs; the race detector makes each
 // several times as slow.
 func kernels(short, full int) int {
-	if raceEnabled {
+	if race.Enabled {
 		return max(1, short/4)
 	}
 	if testing.Short() {

@@ -20,6 +20,7 @@ import (
 	"github.com/sinter-ml/sinter/examples/embed/minilm"
 	"github.com/sinter-ml/sinter/examples/internal/golden"
 	"github.com/sinter-ml/sinter/examples/internal/models"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 func cases(t *testing.T) []golden.Case {
@@ -91,7 +92,7 @@ func TestConcurrentClients(t *testing.T) {
 	dev, enc := load(t)
 	all := cases(t)
 	requests := 3
-	if race || testing.Short() {
+	if race.Enabled || testing.Short() {
 		requests = 1
 	}
 	goroutines := runtime.NumGoroutine()
@@ -102,7 +103,7 @@ func TestConcurrentClients(t *testing.T) {
 		wg.Go(func() {
 			for r := range requests {
 				i := (c*requests + r) % len(all)
-				if race {
+				if race.Enabled {
 					ask(t, srv.Client(), srv.URL, all[16+c%2]) // the shortest
 				} else {
 					ask(t, srv.Client(), srv.URL, all[i], all[(i+5)%len(all)])

@@ -28,6 +28,7 @@ type layer struct {
 // layers is the order of the packages, from the highest line to the lowest.
 var layers = []layer{
 	{paths: []string{"ir"}, notKnow: "anything else of the project", only: []string{}},
+	{paths: []string{"internal/race"}, notKnow: "anything else of the project", only: []string{}},
 	{paths: []string{"internal/env"}, notKnow: "anything else of the project", only: []string{}},
 	{paths: []string{"internal/oracle", "internal/progen", "internal/livemodel"},
 		notKnow: "how operations are fused or run", only: []string{"ir"}, testing: true},

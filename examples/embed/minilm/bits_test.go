@@ -9,11 +9,12 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/graphapi"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 // batches are the texts that tests of how the model runs take.
 func batches() [][]string {
-	if race {
+	if race.Enabled {
 		return [][]string{{"a"}}
 	}
 	return [][]string{
@@ -84,7 +85,7 @@ func TestSameBits(t *testing.T) {
 // A text has the same embedding to the bit wherever it stands in a batch of
 // texts of its length.
 func TestPlaceInBatchChangesNothing(t *testing.T) {
-	if race {
+	if race.Enabled {
 		t.Skip("arithmetic alone, and slow under the race detector")
 	}
 	e := fused(t)

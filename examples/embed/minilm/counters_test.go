@@ -8,6 +8,7 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/examples/embed/minilm"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 // counted is what a device did between two moments.
@@ -49,7 +50,7 @@ func (l loaded) embed(t *testing.T, layers int, texts []string) {
 const launchesPerLayer = 11
 
 func TestCounters(t *testing.T) {
-	if race {
+	if race.Enabled {
 		t.Skip("counts do not depend on the race detector, and loading is slow under it")
 	}
 	fused, unfused := load(t), unfused(t) // a device that has planned nothing yet
@@ -87,7 +88,7 @@ func TestReplayCounters(t *testing.T) {
 	require.NoError(t, g.Replay())
 	var allocs float64
 	replays := e.count(func() {
-		if race {
+		if race.Enabled {
 			require.NoError(t, g.Replay())
 			return
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/examples/internal/golden"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 // tolerance is the greatest difference from a float64 evaluation allowed in any
@@ -53,7 +54,7 @@ func TestEmbeddingsInPaddedBatches(t *testing.T) {
 			}
 		}
 		t.Logf("batches of %d: greatest difference from float64 %.2g", size, most)
-		if race || testing.Short() {
+		if race.Enabled || testing.Short() {
 			break
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sinter-ml/sinter/examples/embed/minilm"
 	"github.com/sinter-ml/sinter/examples/internal/golden"
 	"github.com/sinter-ml/sinter/examples/internal/models"
+	"github.com/sinter-ml/sinter/internal/race"
 )
 
 // loaded is the model on a device.
@@ -57,7 +58,7 @@ func cases(t *testing.T) []golden.Case {
 	all, err := golden.Load("../testdata/minilm-golden.json")
 	require.NoError(t, err)
 	switch {
-	case race:
+	case race.Enabled:
 		return []golden.Case{all[0], all[17]}
 	case testing.Short():
 		return []golden.Case{all[0], all[13], all[16], all[17]}

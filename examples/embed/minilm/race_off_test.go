@@ -1,5 +1,0 @@
-//go:build !race
-
-package minilm_test
-
-const race = false

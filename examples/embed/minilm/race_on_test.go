@@ -1,7 +1,0 @@
-//go:build race
-
-package minilm_test
-
-// The race detector makes kernels about ten times slower, so that tests take
-// fewer sentences.
-const race = true

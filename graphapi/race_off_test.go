@@ -1,5 +1,0 @@
-//go:build !race
-
-package graphapi_test
-
-const raceDetector = false
