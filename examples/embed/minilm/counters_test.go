@@ -1,8 +1,8 @@
 package minilm_test
 
 import (
-	"runtime/debug"
 	"context"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
