@@ -93,7 +93,7 @@ func Bernoulli(at Placer, p float64, shape ...int) *Tensor {
 		ir.F32Scalar(float32(p)))
 }
 
-// RandInt makes an i64 tensor of numbers in [low, high).
+// RandInt makes an i64 tensor of numbers in [low, high), a range of at most 2³¹.
 func RandInt(at Placer, low, high int64, shape ...int) *Tensor {
 	return random(at, ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: I64}},
 		ir.I64Scalar(low), ir.I64Scalar(high))

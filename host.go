@@ -3,6 +3,7 @@ package sinter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
@@ -44,6 +45,9 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 	} else if want := sh.NumElements(); n != want || len(data) != want*dtype.Size() {
 		err = &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", n, sh, want)}
 	}
+	if err == nil && dtype == Bool && slices.ContainsFunc(data, func(b byte) bool { return b > 1 }) {
+		err = &ArgumentError{Msg: "a bool is the byte 0 or 1"}
+	}
 	if err != nil {
 		return &Tensor{v: s.Fail("From", pc, sh, dtype, err)}
 	}
@@ -53,24 +57,41 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 // Read returns the elements of t in row-major order. It computes what t needs.
 // T must be t's dtype: nothing is converted.
 func Read[T Elem](ctx context.Context, t *Tensor) ([]T, error) {
-	out := make([]T, t.val().Shape().NumElements())
-	if err := ReadInto(ctx, t, out); err != nil {
+	v := t.val()
+	if err := readable[T](v); err != nil {
+		return nil, err
+	}
+	var out []T
+	err := v.ReadNew(ctx, func() []byte {
+		out = make([]T, v.Shape().NumElements())
+		return bytesOf(out)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// readable returns why v cannot be read as Ts. A value that carries an error
+// can: reading returns it.
+func readable[T Elem](v *fusion.Value) error {
+	switch {
+	case v == nilValue:
+		return v.ReadError(errNil)
+	case v.Err() == nil && v.DType() != DTypeOf[T]():
+		return v.ReadError(&DTypeError{Msg: fmt.Sprintf("tensor is %v, destination is %v; reading never converts", v.DType(), DTypeOf[T]())})
+	}
+	return nil
 }
 
 // ReadInto copies the elements of t to dst, whose length must fit exactly. In
 // the steady state it allocates nothing.
 func ReadInto[T Elem](ctx context.Context, t *Tensor, dst []T) error {
 	v := t.val()
-	switch {
-	case v == nilValue:
-		return v.ReadError(errNil)
-	case v.Err() != nil:
-	case v.DType() != DTypeOf[T]():
-		return v.ReadError(&DTypeError{Msg: fmt.Sprintf("tensor is %v, destination is %v; reading never converts", v.DType(), DTypeOf[T]())})
-	case v.Shape().NumElements() != len(dst):
+	if err := readable[T](v); err != nil {
+		return err
+	}
+	if v.Err() == nil && v.Shape().NumElements() != len(dst) {
 		return v.ReadError(&ShapeError{Msg: fmt.Sprintf("%d elements to read into %d", v.Shape().NumElements(), len(dst))})
 	}
 	return v.Read(ctx, bytesOf(dst))
@@ -89,8 +110,12 @@ func ReadBytes(ctx context.Context, t *Tensor) ([]byte, error) {
 	if v == nilValue {
 		return nil, v.ReadError(errNil)
 	}
-	out := make([]byte, v.Shape().NumElements()*v.DType().Size())
-	if err := v.Read(ctx, out); err != nil {
+	var out []byte
+	err := v.ReadNew(ctx, func() []byte {
+		out = make([]byte, v.Shape().NumElements()*v.DType().Size())
+		return out
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -71,6 +71,9 @@ func (t *Tensor) LogSoftmax(axes ...int) *Tensor {
 // bias needs a weight.
 func (t *Tensor) LayerNorm(weight, bias *Tensor, epsilon float64) *Tensor {
 	op := ir.Operation{Kind: ir.LayerNorm, PC: caller(2), Scalars: []ir.Scalar{ir.F32Scalar(float32(epsilon))}}
+	if weight == nil && bias != nil {
+		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
+	}
 	return record(op, present(t, weight, bias))
 }
 

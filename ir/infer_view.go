@@ -50,10 +50,16 @@ func inferRandom(o *Operation) (Shape, DType, error) {
 	case RandInt:
 		if low, high := s[2].Int64(), s[3].Int64(); low >= high {
 			return nil, Invalid, argumentErrorf("there is no integer from %d up to but not including %d", low, high)
+		} else if uint64(high)-uint64(low) > MaxRandRange {
+			return nil, Invalid, argumentErrorf("from %d up to %d is a range wider than %d", low, high, int64(MaxRandRange))
 		}
 	}
 	return o.Attrs.Shape, o.Attrs.DType, nil
 }
+
+// MaxRandRange is the widest range of RandInt: a random word of 32 bits is
+// scaled to it in i64.
+const MaxRandRange = 1 << 31
 
 func inferReshape(o *Operation) (Shape, DType, error) {
 	x := &o.Inputs[0]

@@ -26,6 +26,8 @@ func TestInferSources(t *testing.T) {
 		{name: "probability", op: random(Bernoulli, Bool, F32Scalar(1.5)), err: argErr(), msg: "probability 1.5 is not between 0 and 1"},
 		{name: "certain", op: random(Bernoulli, Bool, F32Scalar(1)), shape: Shape{2}, dtype: Bool},
 		{name: "as float", op: random(Bernoulli, F32, F32Scalar(1)), err: dtypeErr(), msg: "is not defined for f32, only for bool"},
+		{name: "wide", op: random(RandInt, I64, I64Scalar(-1), I64Scalar(1<<31)), err: argErr(), msg: "from -1 up to 2147483648 is a range wider than 2147483648"},
+		{name: "wider than i64", op: random(RandInt, I64, I64Scalar(math.MinInt64), I64Scalar(math.MaxInt64)), err: argErr(), msg: "from -9223372036854775808 up to 9223372036854775807 is a range wider than 2147483648"},
 		{name: "none", op: random(RandInt, I64, I64Scalar(3), I64Scalar(3)), err: argErr(), msg: "there is no integer from 3 up to but not including 3"},
 		{name: "seed", op: Operation{Kind: RandInt, Attrs: Attrs{DType: I64}, Scalars: []Scalar{F32Scalar(0), I64Scalar(1), I64Scalar(2), I64Scalar(3)}}, err: dtypeErr(), msg: "scalar 0 is f32, want i64"},
 	})

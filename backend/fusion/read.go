@@ -11,30 +11,62 @@ import (
 // length must fit exactly. It executes what v needs; a value that carries an
 // error returns that error each time.
 func (v *Value) Read(ctx context.Context, dst []byte) error {
-	if d := v.death.Load(); d != nil {
-		return v.ReadError(d.error())
-	}
 	if len(dst) != v.bytes() && v.Err() == nil {
 		return v.ReadError(&ir.ShapeError{Msg: fmt.Sprintf("%d bytes to read %d into", len(dst), v.bytes())})
 	}
-	if err := ctx.Err(); err != nil {
+	s, t, err := v.compute(ctx)
+	if err != nil {
 		return err
 	}
-	if v.rt == nil {
-		return v.fail.report()
+	defer s.mu.Unlock()
+	return s.fetch(ctx, t, dst)
+}
+
+// ReadNew is Read into memory that alloc makes once the elements exist: the
+// size of a tensor that carries an error may be anything.
+func (v *Value) ReadNew(ctx context.Context, alloc func() []byte) error {
+	s, t, err := v.compute(ctx)
+	if err != nil {
+		return err
 	}
-	t := v.target()
-	s := v.rt.def
+	defer s.mu.Unlock()
+	return s.fetch(ctx, t, alloc())
+}
+
+// compute executes what v needs. It returns the value v stands for and the
+// stream to read it on, whose lock is held unless there is an error.
+func (v *Value) compute(ctx context.Context) (s *Stream, t *Value, err error) {
+	if d := v.death.Load(); d != nil {
+		return nil, nil, v.ReadError(d.error())
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if v.rt == nil {
+		return nil, nil, v.fail.report()
+	}
+	t = v.target()
+	s = v.rt.def
 	if !t.is(Unplaced) && t.home != nil {
 		s = t.home
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.computeLocked(ctx, v, t); err != nil {
+		s.mu.Unlock()
+		return nil, nil, err
+	}
+	return s, t, nil
+}
+
+func (s *Stream) computeLocked(ctx context.Context, v, t *Value) error {
 	if v.rt.closed.Load() {
 		return v.ReadError(&ClosedError{"device " + v.rt.dev.Name()})
 	}
 	if s.window != nil && s.window.recording {
 		return s.window.refuse("read")
+	}
+	if d := v.death.Load(); d != nil { // while the lock was waited for
+		return v.ReadError(d.error())
 	}
 	if t.is(Unplaced) {
 		s.place(t)
@@ -47,7 +79,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 			return f.report()
 		}
 	}
-	return s.fetch(ctx, t, dst)
+	return nil
 }
 
 // ReadError returns err as the failure of reading v.

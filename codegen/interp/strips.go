@@ -1,6 +1,10 @@
 package interp
 
-import "github.com/sinter-ml/sinter/codegen"
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/codegen"
+)
 
 // stripTask walks a strip of rows side by side: a tile holds one element of
 // each row, so that the sum of columns reads memory in order.
@@ -49,12 +53,18 @@ func (w *worker) strip(lo, n int) {
 	w.flush(true)
 }
 
+// maxBlocks bounds a row: its blocks' partial results are kept in memory.
+const maxBlocks = 1 << 24
+
 // splitRows walks one row after another, the blocks of each spread over the
 // workers. Row values are computed by the caller in worker 0's registers.
 func (r *run) splitRows(par codegen.Parallel) error {
 	w := r.worker(0)
 	st := &r.rows
 	st.blocks = (r.inner.n + codegen.BlockElems - 1) / codegen.BlockElems
+	if st.blocks > maxBlocks {
+		return &codegen.ArgsError{Kernel: r.exe.kernel.Name, Where: "space", Rule: fmt.Sprintf("a row of %d elements is too long to reduce", r.inner.n)}
+	}
 	st.partials = grow(st.partials, len(r.exe.folds)*st.blocks*recordBytes)
 	for row := range r.outer.n {
 		for p := range r.exe.passes {
