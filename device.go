@@ -63,6 +63,10 @@ func WithQueueLimit(n int) Option { return func(c *config) { c.fusion.QueueLimit
 // WithPlanCache sets how many plans the device keeps; the default is 1,024.
 func WithPlanCache(n int) Option { return func(c *config) { c.fusion.PlanCache = n } }
 
+// WithGraphs switches the recording of captured functions on, the default, or
+// off: package graphapi then runs the function again at each replay.
+func WithGraphs(on bool) Option { return func(c *config) { c.fusion.NoGraphs = !on } }
+
 // WithTrace records what is run to a file, for irdump: operations and
 // decisions, no tensor data.
 func WithTrace(file string) Option { return func(c *config) { c.trace = file } }
@@ -78,6 +82,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 	c.backend.Workers, c.backend.MemoryLimit = set.Workers, set.MemoryLimit
 	c.backend.Poison = set.Poison
 	c.fusion.Seed = uint64(set.Seed)
+	c.fusion.NoGraphs = !set.Graphs
 	for _, o := range opts {
 		o(&c)
 	}

@@ -23,7 +23,7 @@ func TestReadOfImpossibleShapes(t *testing.T) {
 	_, err = sinter.ReadBytes(ctx, sinter.Zeros(dev, sinter.F32, 1<<40))
 	require.ErrorAs(t, err, &memory)
 	_, err = sinter.Item[float32](ctx, sinter.Zeros(dev, sinter.F32, 1<<46).Sum())
-	require.ErrorContains(t, err, "too long")
+	require.ErrorAs(t, err, &memory)
 	_, err = sinter.Read[bool](ctx, sinter.FromBytes(dev, sinter.Bool, []byte{0, 1, 2}, 3))
 	var argument *sinter.ArgumentError
 	require.ErrorAs(t, err, &argument)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/backend/fusion"
-	"github.com/sinter-ml/sinter/internal/env"
 )
 
 // Func is what a graph captures: it records operations on s from the inputs
@@ -50,19 +50,19 @@ func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor,
 	for _, opt := range opts {
 		opt(&o)
 	}
+	if s == nil || f == nil {
+		return nil, &sinter.CaptureError{Reason: "the stream or the function is nil"}
+	}
 	g := &Graph{s: s, f: f}
 	for i, t := range in {
-		if t == nil {
-			return nil, &sinter.CaptureError{Reason: fmt.Sprintf("input %d is nil", i)}
-		}
-		v := sinter.NewVar(t.On(s)).Named(fmt.Sprintf("in%d", i))
-		if err := varError(v); err != nil {
+		v, err := input(s, i, t)
+		if err != nil {
 			return nil, err
 		}
 		g.in = append(g.in, v)
 	}
-	if set, err := env.Read(); err == nil && !set.Graphs {
-		return g.fallBack(o, errors.New("graphs are switched off by SINTER_GRAPHS"))
+	if !s.Runtime().Runtime().Graphs() {
+		return g.fallBack(o, errors.New("graphs are switched off, by WithGraphs or SINTER_GRAPHS"))
 	}
 	w, err := s.Runtime().OpenWindow(ctx, o.keepWarmups)
 	if err != nil {
@@ -99,14 +99,26 @@ func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor,
 	}
 	captured = true
 	g.rec = rec
+	runtime.AddCleanup(g, func(r *fusion.Recording) { go r.Close() }, rec)
 	return g, nil
 }
 
-// varError returns the error a new Var carries, without leaving a handle.
-func varError(v *sinter.Var) error {
-	h := v.Value()
+// input makes the Var that input i is read from, with t as its first value.
+func input(s *sinter.Stream, i int, t *sinter.Tensor) (*sinter.Var, error) {
+	if t == nil {
+		return nil, &sinter.CaptureError{Reason: fmt.Sprintf("input %d is nil", i)}
+	}
+	if err := sinter.ValueOf(t).Report(); err != nil {
+		return nil, err
+	}
+	t, err := here(s, t)
+	if err != nil {
+		return nil, err
+	}
+	v := sinter.NewVar(t).Named(fmt.Sprintf("in%d", i))
+	h := v.Value() // what failed only when computed
 	defer h.Release()
-	return h.Err()
+	return v, sinter.ValueOf(h).Report()
 }
 
 // pass runs or records f once.

@@ -191,6 +191,11 @@ func TestFallback(t *testing.T) {
 	require.ErrorContains(t, g.FallbackReason(), "read")
 	require.NoError(t, g.Replay(sinter.From(dev, []float32{5, 6}, 2)))
 	require.Equal(t, []float32{10, 12}, read(t, g.Out(0)))
+	old := g.Out(0)
+	require.NoError(t, g.Replay())
+	var released *sinter.ReleasedError
+	_, err = sinter.Read[float32](ctx, old)
+	require.ErrorAs(t, err, &released, "as with a recording")
 	_, err = graphapi.Capture(ctx, dev.Stream(), f, []*sinter.Tensor{x}, graphapi.RequireHardware())
 	var capture *sinter.CaptureError
 	require.ErrorAs(t, err, &capture)

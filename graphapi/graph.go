@@ -2,6 +2,7 @@ package graphapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,9 +21,12 @@ type Graph struct {
 
 	reason error // why there is no recording
 
-	mu     sync.Mutex
-	out    []*sinter.Tensor // of the last replay, without a recording
+	mu     sync.Mutex // held by a replay, from its first input on
 	closed bool
+	// Without a recording:
+	out    []*sinter.Tensor // of the last replay, if it was good
+	failed error            // why it was not
+	ran    bool             // there was one
 }
 
 // IsHardware reports whether a replay runs recorded work rather than the
@@ -44,8 +48,13 @@ func (g *Graph) Launches() int {
 // Inputs returns how many inputs the graph has.
 func (g *Graph) Inputs() int { return len(g.in) }
 
-// In returns input i, to be written between replays.
-func (g *Graph) In(i int) *sinter.Var { return g.in[i] }
+// In returns input i, to be written between replays, nil if there is none.
+func (g *Graph) In(i int) *sinter.Var {
+	if i < 0 || i >= len(g.in) {
+		return nil
+	}
+	return g.in[i]
+}
 
 // Frozen lists what every replay repeats as it was: host scalars, host data
 // and tensors from outside, with file:line.
@@ -59,31 +68,68 @@ func (g *Graph) Frozen() []fusion.FrozenItem {
 // Out returns output i as the last replay made it. Take it anew after each
 // replay: the next one overwrites the memory, and the tensor then says so
 // when used. Operations recorded on it before are run first, and values
-// computed from it stay. Before the first replay it carries an error.
+// computed from it stay. Before the first replay, after a failed one, and for
+// an output there is not, it carries an error. Goroutines that replay one
+// graph and read its outputs need a lock of their own around both.
 func (g *Graph) Out(i int) *sinter.Tensor {
 	if g.rec != nil {
 		return sinter.Wrap(g.rec.Out(i)).On(g.s)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if i < len(g.out) {
+	if i >= 0 && i < len(g.out) {
 		return g.out[i]
 	}
-	err := &sinter.CaptureError{Reason: "an output is not written before the first replay"}
-	if g.closed {
-		return sinter.Wrap(g.s.Runtime().Fail("Out", 0, nil, sinter.F32, &sinter.ClosedError{What: "graph"}))
+	err := g.failed
+	switch {
+	case g.closed:
+		err = &sinter.ClosedError{What: "graph"}
+	case err == nil && !g.ran:
+		err = &sinter.CaptureError{Reason: "an output is not written before the first replay"}
+	case err == nil:
+		err = &sinter.IndexError{Msg: fmt.Sprintf("output %d of %d", i, len(g.out))}
 	}
-	return sinter.Wrap(g.s.Runtime().Fail("Out", 0, nil, sinter.F32, err))
+	return sinter.Wrap(g.s.Runtime().FailQuietly("Out", err))
 }
 
 // Replay runs the graph. Without arguments the inputs are as last written;
 // with one tensor for each input those are copied in first, converted if the
-// dtype differs, from any layout and device. Work queued on the stream runs
-// before. After a failed replay what it would have written carries the error
-// until the next good one.
+// dtype differs, from any layout and device; if one does not fit, none is
+// copied. Work queued on the stream runs before. After a failed replay its
+// outputs carry the error until the next good one; a Var it would have written
+// stays failed until it is wholly written, and a replay that reads such a Var
+// is refused.
 func (g *Graph) Replay(in ...*sinter.Tensor) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.replay(in); err != nil {
+		return g.s.Runtime().OpError("Replay", shapes(in), err)
+	}
+	return nil
+}
+
+func shapes(in []*sinter.Tensor) []sinter.Shape {
+	out := make([]sinter.Shape, len(in))
+	for i, t := range in {
+		if t != nil {
+			out[i] = t.Shape()
+		}
+	}
+	return out
+}
+
+// replay is Replay with the lock held.
+func (g *Graph) replay(in []*sinter.Tensor) error {
+	if g.closed {
+		return &sinter.ClosedError{What: "graph"}
+	}
 	if len(in) != 0 && len(in) != len(g.in) {
 		return &sinter.CaptureError{Reason: fmt.Sprintf("replay with %d inputs, the graph has %d", len(in), len(g.in))}
+	}
+	for i, t := range in {
+		if err := g.fits(i, t); err != nil {
+			return err
+		}
 	}
 	for i, t := range in {
 		if err := g.load(i, t); err != nil {
@@ -96,33 +142,34 @@ func (g *Graph) Replay(in ...*sinter.Tensor) error {
 	return g.again()
 }
 
-// load copies a tensor into input i.
-func (g *Graph) load(i int, t *sinter.Tensor) error {
-	v := g.in[i]
+// fits returns why a tensor cannot be input i.
+func (g *Graph) fits(i int, t *sinter.Tensor) error {
 	if t == nil {
 		return &sinter.CaptureError{Reason: fmt.Sprintf("input %d is nil", i)}
 	}
-	val, dst := sinter.ValueOf(t), sinter.VarOf(v)
+	val, dst := sinter.ValueOf(t), sinter.VarOf(g.in[i])
 	if err := val.Report(); err != nil {
 		return err
 	}
 	if !slices.Equal(val.Shape(), dst.Shape()) {
-		return &sinter.OpError{Op: "Replay", Shapes: []sinter.Shape{val.Shape()}, Err: &sinter.ShapeError{
-			Msg: fmt.Sprintf("input %d has shape %v, captured was %v", i, val.Shape(), dst.Shape())}}
+		return &sinter.ShapeError{Msg: fmt.Sprintf("input %d has shape %v, captured was %v", i, val.Shape(), dst.Shape())}
 	}
+	return nil
+}
+
+// load copies a tensor that fits into input i.
+func (g *Graph) load(i int, t *sinter.Tensor) error {
+	v := g.in[i]
+	val, dst := sinter.ValueOf(t), sinter.VarOf(v)
 	if g.rec != nil {
 		if done, err := g.s.Runtime().CopyIn(dst, val); done || err != nil {
 			return err
 		}
 	}
-	if val.Runtime() != dst.Runtime() {
-		data, err := sinter.ReadBytes(context.Background(), t)
-		if err != nil {
-			return err
-		}
-		t = sinter.FromBytes(g.s, t.DType(), data, val.Shape()...)
+	t, err := here(g.s, t)
+	if err != nil {
+		return err
 	}
-	t = t.On(g.s)
 	if t.DType() != v.DType() {
 		t = t.Cast(v.DType())
 	}
@@ -130,41 +177,52 @@ func (g *Graph) load(i int, t *sinter.Tensor) error {
 	return g.s.Flush(context.Background())
 }
 
+// here returns a tensor of any device as one recorded on s.
+func here(s *sinter.Stream, t *sinter.Tensor) (*sinter.Tensor, error) {
+	if sinter.ValueOf(t).Runtime() == s.Runtime().Runtime() {
+		return t.On(s), nil
+	}
+	data, err := sinter.ReadBytes(context.Background(), t)
+	if err != nil {
+		return nil, err
+	}
+	return sinter.FromBytes(s, t.DType(), data, t.Shape()...), nil
+}
+
 // again runs the function in place of a recording.
 func (g *Graph) again() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return &sinter.ClosedError{What: "graph"}
+	for _, t := range g.out {
+		sinter.ValueOf(t).Outdate()
 	}
+	g.out, g.ran = nil, true
 	var out []*sinter.Tensor
-	err := g.s.Scope(func(sc *sinter.Scope) error {
+	g.failed = g.s.Scope(func(sc *sinter.Scope) error {
 		in := make([]*sinter.Tensor, len(g.in))
 		for i, v := range g.in {
 			in[i] = v.Value().On(g.s)
 		}
 		made, err := g.f(g.s, in)
-		for _, t := range made {
-			if t != nil {
-				out = append(out, sc.Keep(t))
+		for i, t := range made {
+			if t == nil {
+				return errors.Join(err, &sinter.CaptureError{Reason: fmt.Sprintf("output %d is nil", i)})
 			}
+			out = append(out, sc.Keep(t))
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	if g.failed == nil {
+		g.out = out
 	}
-	g.out = out
-	return nil
+	return g.failed
 }
 
 // Close gives back what the graph keeps; its outputs can no longer be read. It
-// may be called again.
+// may be called again. A graph that is merely dropped is closed by the
+// collector.
 func (g *Graph) Close() error {
 	g.mu.Lock()
-	g.closed = true
-	g.out = nil
-	g.mu.Unlock()
+	defer g.mu.Unlock()
+	g.closed, g.out = true, nil
 	if g.rec == nil {
 		return nil
 	}

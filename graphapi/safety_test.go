@@ -3,8 +3,10 @@ package graphapi_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,11 +73,11 @@ func TestWrongInputs(t *testing.T) {
 	x := sinter.From(dev, []float32{1, 2, 3, 4}, 2, 2)
 	g := capture(t, dev, double, x)
 	require.NoError(t, g.Replay())
-	var capture *sinter.CaptureError
+	var refused *sinter.CaptureError
 	var shape *sinter.ShapeError
 	var released *sinter.ReleasedError
-	require.ErrorAs(t, g.Replay(x, x), &capture)
-	require.ErrorAs(t, g.Replay(nil), &capture)
+	require.ErrorAs(t, g.Replay(x, x), &refused)
+	require.ErrorAs(t, g.Replay(nil), &refused)
 	require.ErrorAs(t, g.Replay(sinter.From(dev, []float32{1}, 1)), &shape)
 	require.ErrorAs(t, g.Replay(x.MatMul(sinter.From(dev, []float32{1}, 1))), &shape)
 	gone := sinter.From(dev, []float32{1, 2, 3, 4}, 2, 2)
@@ -84,6 +86,12 @@ func TestWrongInputs(t *testing.T) {
 	require.Equal(t, []float32{2, 4, 6, 8}, read(t, g.Out(0)), "a refused replay writes nothing")
 	require.NoError(t, g.Replay(x))
 	require.Equal(t, []float32{2, 4, 6, 8}, read(t, g.Out(0)))
+	two := capture(t, dev, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		return []*sinter.Tensor{in[0].Sub(in[1])}, nil
+	}, x, x)
+	require.ErrorAs(t, two.Replay(x.MulScalar(7), sinter.From(dev, []float32{1}, 1)), &shape)
+	require.NoError(t, two.Replay())
+	require.Equal(t, []float32{0, 0, 0, 0}, read(t, two.Out(0)), "no input of a refused replay is copied")
 	usable(t, dev)
 }
 
@@ -155,9 +163,65 @@ func TestIndexErrorOfAReplay(t *testing.T) {
 	require.ErrorAs(t, err, &index, "what a failed replay wrote is tainted")
 	_, err = sinter.Read[float32](ctx, state.Value())
 	require.ErrorAs(t, err, &index)
+	// The Var is damaged: nothing may go on from it until it is written.
+	require.ErrorAs(t, g.Replay(ix), &index)
+	state.Set(sinter.Zeros(dev, sinter.F32, 2))
 	require.NoError(t, g.Replay(ix))
 	require.Equal(t, []float32{1, 3}, read(t, g.Out(0)), "until the next good one")
-	read(t, state.Value())
+	require.Equal(t, []float32{1, 3}, read(t, state.Value()))
+	var op *sinter.OpError
+	require.ErrorAs(t, g.Replay(sinter.From(dev, []int64{-1, 0}, 2)), &op)
+	require.Equal(t, "Replay", op.Op)
+	require.Equal(t, []sinter.Shape{{2}}, op.Shapes)
+	require.Contains(t, op.Error(), "safety_test.go:")
+}
+
+// A Var the replay writes without reading it recovers with the next good one.
+func TestWhollyWrittenVarRecovers(t *testing.T) {
+	dev := open(t)
+	table := sinter.From(dev, []float32{1, 2, 3}, 3)
+	last := sinter.NewVar(sinter.Zeros(dev, sinter.F32, 1))
+	g := capture(t, dev, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		last.Set(table.Select(0, in[0]))
+		return nil, nil
+	}, sinter.From(dev, []int64{0}, 1))
+	require.Error(t, g.Replay(sinter.From(dev, []int64{7}, 1)))
+	require.NoError(t, g.Replay(sinter.From(dev, []int64{2}, 1)))
+	require.Equal(t, []float32{3}, read(t, last.Value()))
+}
+
+func TestArgumentsThatAreNotThere(t *testing.T) {
+	dev := open(t)
+	ctx := context.Background()
+	x := sinter.From(dev, []float32{1, 2}, 2)
+	var refused *sinter.CaptureError
+	_, err := graphapi.Capture(ctx, nil, double, []*sinter.Tensor{x})
+	require.ErrorAs(t, err, &refused)
+	_, err = graphapi.Capture(ctx, dev.Stream(), nil, []*sinter.Tensor{x})
+	require.ErrorAs(t, err, &refused)
+	g := capture(t, dev, double, x)
+	require.NoError(t, g.Replay())
+	var index *sinter.IndexError
+	for _, i := range []int{-1, 1} {
+		_, err = sinter.Read[float32](ctx, g.Out(i))
+		require.ErrorAs(t, err, &index)
+		require.Nil(t, g.In(i))
+	}
+	require.NoError(t, dev.Flush(ctx), "and nothing is left unreported")
+}
+
+func TestInputErrorsAreToldOnce(t *testing.T) {
+	dev := open(t)
+	ctx := context.Background()
+	x := sinter.From(dev, []float32{1, 2}, 2)
+	var shape *sinter.ShapeError
+	_, err := graphapi.Capture(ctx, dev.Stream(), double, []*sinter.Tensor{x.Reshape(9)})
+	require.ErrorAs(t, err, &shape)
+	require.NoError(t, dev.Flush(ctx))
+	other := open(t)
+	g := capture(t, dev, double, sinter.From(other, []float32{3, 4}, 2))
+	require.NoError(t, g.Replay())
+	require.Equal(t, []float32{6, 8}, read(t, g.Out(0)))
 }
 
 func TestReadersOfOutputs(t *testing.T) {
@@ -217,6 +281,52 @@ func TestConcurrentReplays(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, []float32{160}, read(t, count.Value()))
+}
+
+// The inputs of one call stay together.
+func TestConcurrentReplaysWithInputs(t *testing.T) {
+	for _, graphs := range []bool{true, false} {
+		dev := open(t, sinter.WithGraphs(graphs))
+		apart := sinter.NewVar(sinter.Zeros(dev, sinter.F32, 1))
+		zero := sinter.From(dev, []float32{0}, 1)
+		g, err := graphapi.Capture(context.Background(), dev.Stream(), func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+			apart.Set(apart.Value().Add(in[0].Sub(in[1]).Abs()))
+			return nil, nil
+		}, []*sinter.Tensor{zero, zero})
+		require.NoError(t, err)
+		require.Equal(t, graphs, g.IsHardware())
+		var wg sync.WaitGroup
+		for i := range 8 {
+			a := sinter.From(dev, []float32{float32(i)}, 1)
+			wg.Go(func() {
+				for range 20 {
+					if err := g.Replay(a, a); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, []float32{0}, read(t, apart.Value()))
+	}
+}
+
+func TestDroppedGraphsAreCollected(t *testing.T) {
+	dev := open(t)
+	x := sinter.From(dev, []float32{1, 2}, 2)
+	capture(t, dev, double, x)
+	for range 40 {
+		capture(t, dev, double, x)
+	}
+	for range 100 {
+		runtime.GC()
+		if dev.Trim() == nil && dev.Stats().Memory.Reserved < 10<<20 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	require.Less(t, dev.Stats().Memory.Reserved, int64(10<<20))
+	usable(t, dev)
 }
 
 func TestOperandOfAnotherStream(t *testing.T) {

@@ -9,79 +9,112 @@ import "github.com/sinter-ml/sinter/ir"
 type deferred struct {
 	op   ir.Operation
 	in   []*Value
-	born uint64 // orders it against the beginnings of scopes
+	held []*Storage // by operand: the memory of a constant; nil for a version, which is asked for, and a deferred operand, which is wanted
+	born uint64     // orders it against the beginnings of scopes
 }
 
 // Defer returns the result of an operation on leaves, to be recorded at its
 // first use. A bad operation gives a value that carries an *ir.OpError, an
 // unreported error of the default stream.
 func (rt *Runtime) Defer(op ir.Operation, in ...*Value) *Value {
-	v := rt.newValue()
 	d := &deferred{op: op, born: nextBirth.Add(1)}
-	s := rt.def
 	for _, x := range in {
 		bad := x == nil || x.rt != rt || x.dead() || x.State() == Failed
 		if bad || rt.closed.Load() {
-			return s.Record(op, in...) // which finds the same fault
+			return rt.def.Record(op, in...) // which finds the same fault
 		}
 		d.in = append(d.in, x)
 		d.op.Inputs = append(d.op.Inputs, ir.TensorRef{ID: x.id, Shape: x.shape, DType: x.dtype})
 	}
 	if err := d.op.Check(); err != nil {
+		return rt.def.Record(op, in...)
+	}
+	if s := rt.hold(d); s != nil {
 		return s.Record(op, in...)
 	}
+	v := rt.newValue()
 	v.pc, v.shape, v.dtype = op.PC, d.op.Outputs[0].Shape, d.op.Outputs[0].DType
-	for _, x := range d.in {
-		if t := x.target(); t.version != nil {
-			t.version.ask()
-		} else if t.storage != nil {
-			t.storage.hold()
-		}
-	}
 	v.deferred.Store(d)
 	v.setState(Unplaced)
 	return v
 }
 
-func (d *deferred) letGo() {
+// hold makes sure that the operands of d stay. If one is on a stream, because
+// somebody placed it since, nothing is held and that stream returned.
+func (rt *Runtime) hold(d *deferred) *Stream {
+	rt.placing.Lock()
+	defer rt.placing.Unlock()
 	for _, x := range d.in {
-		if t := x.target(); t.version != nil {
+		if t := x.target(); t.version == nil && !t.is(Unplaced) && t.home != nil {
+			return t.home
+		}
+	}
+	d.held = make([]*Storage, len(d.in))
+	for i, x := range d.in {
+		t := x.target()
+		switch {
+		case t.version != nil:
+			t.version.ask()
+		case t.is(Unplaced):
+			t.wants.Add(1)
+		case t.storage != nil:
+			d.held[i] = t.storage
+			t.storage.hold()
+		}
+	}
+	return nil
+}
+
+// letGo drops what d holds and calls unwanted for each operand that was
+// deferred, too, and that no other deferred operation needs.
+func (d *deferred) letGo(unwanted func(t *Value)) {
+	for i, x := range d.in {
+		switch t := x.target(); {
+		case t.version != nil:
 			t.version.unask()
-		} else if t.storage != nil {
-			t.storage.letGo()
+		case d.held[i] != nil:
+			d.held[i].letGo()
+		case t.wants.Add(-1) == 0:
+			unwanted(t)
 		}
 	}
 }
 
-// place records a deferred value on s, if nobody did yet. The stream's lock is
-// held.
-func (s *Stream) place(v *Value) {
-	s.rt.placing.Lock()
-	d := v.deferred.Swap(nil)
+// place records a deferred value on s, and those it is computed from, unless
+// somebody did before. It returns a value that another stream has to store
+// first, nil if there is none. The stream's lock is held.
+func (s *Stream) place(v *Value) (away *Value) {
+	d := v.deferred.Load()
 	if d == nil {
+		return s.awaited(v)
+	}
+	for _, x := range d.in {
+		if a := s.place(x.target()); a != nil {
+			return a
+		}
+	}
+	s.rt.placing.Lock()
+	if v.deferred.Load() == nil {
 		s.rt.placing.Unlock()
-		return
+		return s.awaited(v) // another stream, or its end, was first
 	}
 	v.home = s
-	v.setState(Pending)
+	v.setState(Pending) // it publishes the home
+	v.deferred.Store(nil)
 	s.rt.placing.Unlock()
-	defer d.letGo()
+	defer d.letGo(s.unwanted)
 	n := &node{op: d.op, out: v}
 	n.in = n.inArr[:0]
 	for _, x := range d.in {
-		t := x.target()
-		if t.is(Unplaced) {
-			s.place(t)
-		}
 		if x.handle != nil && !x.dead() {
 			s.claim(x)
 		}
-		n.in = append(n.in, t)
+		n.in = append(n.in, x.target())
 	}
 	if f := s.demand(n.in); f != nil {
 		v.fail = f
 		v.setState(Failed)
-		return
+		return nil
 	}
 	n.op.Outputs = []ir.TensorRef{{ID: v.id, Shape: v.shape, DType: v.dtype}}
 	v.node = n
@@ -92,4 +125,103 @@ func (s *Stream) place(v *Value) {
 			break
 		}
 	}
+	return nil
+}
+
+// awaited returns v if another stream has to store it before s can use it.
+func (s *Stream) awaited(v *Value) *Value {
+	if v.awayFrom(s) {
+		return v
+	}
+	return nil
+}
+
+// unwanted frees an operand of deferred operations that all have been placed,
+// if it is dead. That of another stream is freed by unlock.
+func (s *Stream) unwanted(t *Value) {
+	switch {
+	case !t.dead() || t.is(Pending):
+	case t.home == s:
+		t.letGo()
+	default:
+		s.owed = append(s.owed, t)
+	}
+}
+
+// lockWith locks s when everything deferred among the operands is recorded on
+// it and nothing of theirs is pending or virtual on other streams. It takes
+// one stream's lock at a time; none may be held.
+func (s *Stream) lockWith(in []*Value) {
+	for {
+		s.mu.Lock()
+		away := s.placeAll(in)
+		if away == nil {
+			return
+		}
+		s.unlock()
+		away.home.materialise(away)
+	}
+}
+
+// placeAll places operands on s. It returns a value that another stream has to
+// store first.
+func (s *Stream) placeAll(in []*Value) (away *Value) {
+	for _, v := range in {
+		if v == nil || v.rt != s.rt || v.dead() {
+			continue
+		}
+		if a := s.place(v.target()); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// unlock ends what lockWith began.
+func (s *Stream) unlock() {
+	owed := s.owed
+	s.owed = nil
+	s.mu.Unlock()
+	for _, t := range owed {
+		t.free()
+	}
+}
+
+// free drops the hold of a dead value on its memory. No lock is held.
+func (v *Value) free() {
+	if v.home == nil {
+		return // it was never placed
+	}
+	v.home.mu.Lock()
+	defer v.home.mu.Unlock()
+	if !v.is(Pending) {
+		v.letGo()
+	}
+}
+
+// drop ends a value that is deferred still: what it holds is let go unless a
+// deferred operation needs it. It reports false if the value has been placed.
+func (v *Value) drop(why *death) bool {
+	rt := v.rt
+	rt.placing.Lock()
+	if !v.is(Unplaced) {
+		rt.placing.Unlock()
+		return false
+	}
+	v.death.CompareAndSwap(nil, why)
+	var d *deferred
+	if v.wants.Load() == 0 {
+		d = v.deferred.Load()
+		v.setState(Gone)
+		v.deferred.Store(nil)
+	}
+	rt.placing.Unlock()
+	if d != nil {
+		d.letGo(func(t *Value) {
+			if t.dead() && !t.drop(why) {
+				t.free()
+			}
+		})
+	}
+	return true
 }

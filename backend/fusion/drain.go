@@ -54,7 +54,8 @@ func (s *Stream) drain(ctx context.Context, upto int) {
 const maxSpare = 4096
 
 // recycle keeps the nodes of an executed segment for later operations. A
-// virtual output's recipe leads along nodes; then all of them stay.
+// virtual output's recipe leads along nodes; then all of them stay. Versions of
+// Vars belong to whoever locks the content: settle took their nodes from them.
 func (s *Stream) recycle(nodes []*node) {
 	for _, n := range nodes {
 		if n.out.is(Virtual) {
@@ -62,7 +63,9 @@ func (s *Stream) recycle(nodes []*node) {
 		}
 	}
 	for _, n := range nodes {
-		n.out.node = nil
+		if n.v == nil {
+			n.out.node = nil
+		}
 		if len(s.spare) == maxSpare {
 			return
 		}

@@ -271,8 +271,7 @@ func (s *Stream) resolve(v *Value) *failure {
 	}
 	m := at.storage
 	if m == nil {
-		f := &failure{err: &ReleasedError{By: "its Var's memory was lost"}}
-		return f
+		return &failure{err: lost}
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		c := chain[i]
@@ -307,7 +306,7 @@ func (e *executor) recall(t int32) error {
 		return nil
 	}
 	if v.version == nil || v.version.patch == nil {
-		return &ReleasedError{By: "its Var's memory was lost"}
+		return lost
 	}
 	next := v.version.patch.next.rel
 	if e.mem[next] == nil {

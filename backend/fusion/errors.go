@@ -23,6 +23,10 @@ type ReleasedError struct {
 	At string // file:line of it, "" if unknown
 }
 
+// lost is the cause where a version of a Var can no longer be rebuilt, or memory
+// went while an operation on it was recorded by another goroutine.
+var lost = &ReleasedError{By: "its memory was let go"}
+
 func (e *ReleasedError) Error() string {
 	if e.At == "" {
 		return "tensor used after " + e.By
@@ -133,6 +137,26 @@ func (f *failure) report() error {
 func Orphan(op string, err error) *Value {
 	v := &Value{id: ir.TensorID(nextID.Add(1)), dtype: ir.F32, pc: callSite(0)}
 	v.fail = &failure{err: &ir.OpError{Op: op, PC: v.pc, Err: err}}
+	v.setState(Failed)
+	return v
+}
+
+// OpError wraps an error of a call that is no operation, such as a replay, and
+// names the caller's line. What names an operation already stays as it is.
+func (s *Stream) OpError(op string, shapes []ir.Shape, err error) error {
+	var known *ir.OpError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &ir.OpError{Op: op, Shapes: shapes, PC: callSite(0), Err: err}
+}
+
+// FailQuietly returns a value that carries an error which was told already.
+func (s *Stream) FailQuietly(op string, err error) *Value {
+	f := &failure{err: s.OpError(op, nil, err)}
+	f.reported.Store(true)
+	v := s.rt.newValue()
+	v.home, v.dtype, v.fail = s, ir.F32, f
 	v.setState(Failed)
 	return v
 }

@@ -31,7 +31,7 @@ func (s *Stream) mark(f *flags, n int) {
 	effects := false
 	for i, nd := range q.nodes[:n] {
 		v := nd.out
-		f.dead[i] = v.dead()
+		f.dead[i] = v.over()
 		f.asked[i] = v.asked || !f.dead[i] && (v.kept || s.rt.late.has(v.hash))
 		effects = effects || nd.v != nil
 	}

@@ -3,6 +3,7 @@ package fusion
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/ir"
@@ -12,7 +13,8 @@ import (
 // compared between passes it shows what a replay would silently freeze.
 type notes struct {
 	ops  []note
-	data []note // host data
+	data []note   // host data
+	outs []uint64 // what was returned, by structure
 }
 
 type note struct {
@@ -62,6 +64,23 @@ func (n *notes) host(pc uintptr, data []byte) {
 	n.data = append(n.data, note{pc: pc, scalars: maphash.Bytes(seed, data), bytes: len(data)})
 }
 
+// output notes a returned tensor: how it was made, or which one it is.
+func (n *notes) output(v *Value, began ir.TensorID) {
+	h := uint64(0)
+	switch {
+	case v == nil:
+	case v.handle != nil:
+		h = mix(1, v.handle.of.version.v.number)
+	case v.is(Unplaced):
+		h = 2
+	case v.id > began: // made in this pass
+		h = v.hash
+	default:
+		h = mix(3, uint64(v.id))
+	}
+	n.outs = append(n.outs, h)
+}
+
 // differs returns why a replay of this pass would not be what the program does
 // the next time, or nil.
 func (n *notes) differs(before *notes) *backend.CaptureError {
@@ -87,7 +106,10 @@ func (n *notes) differs(before *notes) *backend.CaptureError {
 		}
 	}
 	if len(n.data) != len(before.data) {
-		return &backend.CaptureError{Reason: "the program copied other host data than in the pass before"}
+		return &backend.CaptureError{Reason: fmt.Sprintf("the program copied host data %d times and %d times in the pass before; copy the same in every pass, or pass it as an input", len(n.data), len(before.data))}
+	}
+	if !slices.Equal(n.outs, before.outs) {
+		return &backend.CaptureError{Reason: fmt.Sprintf("the program returned other tensors (%d) than in the pass before (%d); return the same ones in the same order in every pass", len(n.outs), len(before.outs))}
 	}
 	return nil
 }
@@ -141,6 +163,11 @@ func (w *Window) note(op *ir.Operation, in []*Value) {
 		return
 	}
 	w.now.op(op, in, w.born)
+	for i, v := range in {
+		if v.version != nil && v.id <= w.began && !(i == 0 && op.Kind == ir.Set) {
+			w.read[v.version.v] = true
+		}
+	}
 	for _, v := range in {
 		if v.version == nil && v.home != nil && v.home != w.s && v.id > w.born {
 			w.refuseOp("an operand was recorded on another stream since the capture began; record it on the captured stream", op.PC)

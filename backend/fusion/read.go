@@ -18,7 +18,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 	if err != nil {
 		return err
 	}
-	defer s.mu.Unlock()
+	defer s.unlock()
 	return s.fetch(ctx, t, dst)
 }
 
@@ -29,7 +29,7 @@ func (v *Value) ReadNew(ctx context.Context, alloc func() []byte) error {
 	if err != nil {
 		return err
 	}
-	defer s.mu.Unlock()
+	defer s.unlock()
 	return s.fetch(ctx, t, alloc())
 }
 
@@ -46,33 +46,43 @@ func (v *Value) compute(ctx context.Context) (s *Stream, t *Value, err error) {
 		return nil, nil, v.fail.report()
 	}
 	t = v.target()
-	s = v.rt.def
-	if !t.is(Unplaced) && t.home != nil {
-		s = t.home
-	}
-	s.mu.Lock()
+	s = t.lockReader()
 	if err := s.computeLocked(ctx, v, t); err != nil {
-		s.mu.Unlock()
+		s.unlock()
 		return nil, nil, err
 	}
 	return s, t, nil
 }
 
+// lockReader locks the stream v is read on, its own or for a leaf the
+// default, and returns it.
+func (v *Value) lockReader() *Stream {
+	for {
+		s := v.rt.def
+		if v.is(Unplaced) {
+			s.lockWith([]*Value{v})
+		} else {
+			if v.home != nil {
+				s = v.home
+			}
+			s.mu.Lock()
+		}
+		if v.dead() || !v.is(Unplaced) && (v.home == nil || v.home == s) {
+			return s
+		}
+		s.unlock() // another stream placed it meanwhile
+	}
+}
+
 func (s *Stream) computeLocked(ctx context.Context, v, t *Value) error {
+	if d := v.death.Load(); d != nil { // while the lock was waited for
+		return v.ReadError(d.error())
+	}
 	if v.rt.closed.Load() {
 		return v.ReadError(&ClosedError{"device " + v.rt.dev.Name()})
 	}
 	if s.window != nil && s.window.recording {
 		return s.window.refuse("read")
-	}
-	if d := v.death.Load(); d != nil { // while the lock was waited for
-		return v.ReadError(d.error())
-	}
-	if t.is(Unplaced) {
-		s.place(t)
-	}
-	if t.awayFrom(s) { // another stream placed it meanwhile
-		t.home.materialise(t)
 	}
 	if t.home == s {
 		if f := s.ask(ctx, t); f != nil {
@@ -99,6 +109,9 @@ func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
 	}
 	if len(dst) == 0 {
 		return nil
+	}
+	if v.storage == nil { // its handle ended meanwhile
+		return v.ReadError(lost)
 	}
 	if v.layout.IsContiguous() {
 		return s.rt.dev.Read(ctx, s.id, dst, v.storage.buf, v.layout.Offset*v.dtype.Size())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
 )
 
 // Recording is a captured pass that can be replayed. It keeps what it touches.
@@ -29,6 +30,7 @@ type Recording struct {
 type recordedVar struct {
 	v       *Var
 	written bool
+	read    bool // a replay depends on what the Var is before it
 }
 
 // output is an output of a recording: its memory is written by each replay.
@@ -36,8 +38,6 @@ type output struct {
 	v      *Var
 	handle *Value // what Out gave since the last replay
 }
-
-func (r *Recording) add(v *Var, written bool) { r.vars = append(r.vars, recordedVar{v, written}) }
 
 // outputVar makes the memory of an output a Var's, which nothing has written.
 func (s *Stream) outputVar(o *Value) *output {
@@ -66,6 +66,9 @@ func (r *Recording) Outputs() int { return len(r.outs) }
 func (r *Recording) Out(i int) *Value {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if i < 0 || i >= len(r.outs) {
+		return r.s.FailQuietly("Out", &ir.IndexError{Msg: fmt.Sprintf("output %d of %d", i, len(r.outs))})
+	}
 	o := r.outs[i]
 	if o.handle == nil || o.handle.dead() {
 		o.handle = o.v.Value()
@@ -153,12 +156,18 @@ func (r *Recording) unlock() {
 // somebody can still ask for the old one.
 func (r *Recording) supersede() error {
 	for i := range r.vars {
+		x := &r.vars[i]
+		if x.read || !x.written {
+			if err := x.v.ready(); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range r.vars {
 		if r.vars[i].written {
 			if err := r.s.supersede(r.vars[i].v); err != nil {
 				return err
 			}
-		} else if err := r.vars[i].v.ready(); err != nil {
-			return err
 		}
 	}
 	for _, o := range r.outs {
@@ -178,7 +187,8 @@ func (r *Recording) supersede() error {
 // replayed is the end of an output handle.
 var replayed = &death{by: "the next replay overwrote it; read it or copy it before"}
 
-// ready reports the failure of a Var the replay reads.
+// ready reports the failure of a Var the replay reads: one that an earlier
+// replay failed to write stays failed until it is wholly written.
 func (v *Var) ready() error {
 	if v.cur.is(Failed) {
 		return v.cur.fail.report()

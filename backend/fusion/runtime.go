@@ -30,6 +30,7 @@ type Options struct {
 	QueueLimit int // operations after which a queue is cut, 0: 4,096
 	PlanCache  int // plans kept, 0: 1,024
 	Seed       uint64
+	NoGraphs   bool // captures run their function again instead of replaying
 	Logger     *slog.Logger
 }
 
@@ -103,6 +104,9 @@ func (rt *Runtime) Default() *Stream { return rt.def }
 
 // Fusing reports whether there are fusers.
 func (rt *Runtime) Fusing() bool { return len(rt.opts.Fusers) > 0 }
+
+// Graphs reports whether captures are to be recorded.
+func (rt *Runtime) Graphs() bool { return !rt.opts.NoGraphs }
 
 func (rt *Runtime) newValue() *Value {
 	return &Value{id: ir.TensorID(nextID.Add(1)), rt: rt}

@@ -45,17 +45,21 @@ func (sc *Scope) add(v *Value) {
 // into the scope around this one, or for good.
 func (sc *Scope) Keep(v *Value) {
 	s := sc.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if v.is(Unplaced) {
+		s.lockWith([]*Value{v})
+	} else {
+		s.mu.Lock()
+	}
+	defer s.unlock()
 	if sc.ended || v.dead() {
 		return
 	}
-	made := v.scope
-	if v.handle != nil {
+	var made *Scope
+	switch {
+	case v.handle != nil:
 		s.claim(v)
 		made = v.handle.scope.Load()
-	} else if v.is(Unplaced) {
-		s.place(v)
+	case v.home == s:
 		made = v.scope
 	}
 	from, to := slices.Index(s.scopes, sc), slices.Index(s.scopes, made)
@@ -136,12 +140,19 @@ func (s *Stream) endInnermost(pc uintptr) []*Value {
 
 // Release ends v at once: it can no longer be used, and what only it needed is
 // not computed or is freed. Releasing twice is harmless.
-func (v *Value) Release(pc uintptr) {
-	d := &death{pc: pc}
+func (v *Value) Release(pc uintptr) { v.end(&death{pc: pc}) }
+
+// Outdate is Release of a graph's output that the next replay replaces.
+func (v *Value) Outdate() { v.end(replayed) }
+
+func (v *Value) end(d *death) {
 	if v.handle != nil {
 		if v.death.CompareAndSwap(nil, d) {
 			v.handle.of.version.unask()
 		}
+		return
+	}
+	if v.is(Unplaced) && v.drop(d) {
 		return
 	}
 	if v.home != nil {
@@ -151,8 +162,7 @@ func (v *Value) Release(pc uintptr) {
 	if !v.death.CompareAndSwap(nil, d) {
 		return
 	}
-	// What is not placed may still be an operand of another that is not.
-	if !v.is(Pending) && !v.is(Failed) && !v.is(Unplaced) {
+	if !v.is(Pending) && !v.is(Failed) {
 		v.letGo()
 	}
 }

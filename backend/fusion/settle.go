@@ -64,7 +64,8 @@ func (e *executor) settle() {
 		}
 	}
 	for pos, n := range e.seg.nodes {
-		if v := n.out; e.flags.dead[pos] && !e.flags.asked[pos] && n.v == nil && v.is(Stored) {
+		v := n.out
+		if n.v == nil && !e.flags.asked[pos] && v.is(Stored) && (e.flags.dead[pos] || v.over()) {
 			v.letGo() // only recipes need it
 		}
 	}

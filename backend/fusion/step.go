@@ -160,7 +160,7 @@ func (e *executor) takeable(st *step, t int32) *Storage {
 			continue // a view, such as one from the end: elements do not lie where the output's will
 		}
 		if e.seg.outside[in] {
-			if v.version != nil || !v.dead() {
+			if v.version != nil || !v.over() {
 				continue
 			}
 			m.hold() // the segment's own hold ends with it

@@ -28,7 +28,8 @@ type Stream struct {
 
 	bound map[uint64][]*binding // by hash of relative form and facts
 	idle  []*executor
-	spare []*node // to be used again
+	spare []*node  // to be used again
+	owed  []*Value // dead values of other streams that unlock frees
 
 	readers readers // scratch of markEffects
 }
@@ -68,45 +69,15 @@ func (s *Stream) Recorded() int {
 // gives a value that carries an *ir.OpError; so does one whose operand carries
 // an error, with that first cause.
 func (s *Stream) Record(op ir.Operation, in ...*Value) *Value {
-	for {
-		s.arrive(in)
-		s.mu.Lock()
-		if s.placeAll(in) {
-			defer s.mu.Unlock()
-			return s.record(&op, in)
-		}
-		s.mu.Unlock()
-	}
+	s.lockWith(in)
+	defer s.unlock()
+	return s.record(&op, in)
 }
 
-// placeAll records deferred operands on s. It reports false if another stream
-// got hold of one that is then pending there.
-func (s *Stream) placeAll(in []*Value) bool {
-	for _, v := range in {
-		if v == nil || v.rt != s.rt {
-			continue
-		}
-		if v.is(Unplaced) {
-			s.place(v)
-		}
-		if v.target().awayFrom(s) {
-			return false
-		}
-	}
-	return true
-}
-
-// arrive makes operands that are pending or virtual on other streams stored.
-// It takes one stream's lock at a time and none is held.
+// arrive makes values usable on s; see lockWith. No lock is held.
 func (s *Stream) arrive(in []*Value) {
-	for _, v := range in {
-		if v == nil {
-			continue
-		}
-		if t := v.target(); t.awayFrom(s) {
-			t.home.materialise(t)
-		}
-	}
+	s.lockWith(in)
+	s.unlock()
 }
 
 // record is Record with the lock held.
@@ -184,9 +155,6 @@ func (s *Stream) operand(v *Value) (*Value, *failure, error) {
 		return nil, nil, d.error()
 	}
 	t := v.target()
-	if t.is(Unplaced) {
-		s.place(t)
-	}
 	if t.is(Failed) {
 		return nil, t.fail, nil
 	}

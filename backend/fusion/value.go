@@ -45,6 +45,7 @@ type Value struct {
 	death atomic.Pointer[death] // set once the value can no longer be asked for
 
 	deferred atomic.Pointer[deferred] // Unplaced: the operation
+	wants    atomic.Int32             // deferred operations that need it and are not placed; it goes up while it is Unplaced, under the runtime's placing
 
 	node  *node // the operation, of values that were not in memory after their segment
 	seg   uint64
@@ -172,6 +173,10 @@ func (v *Value) awayFrom(s *Stream) bool {
 
 func (v *Value) dead() bool { return v.death.Load() != nil }
 
+// over reports whether v can neither be asked for nor is needed by a deferred
+// operation.
+func (v *Value) over() bool { return v.dead() && v.wants.Load() == 0 }
+
 func (v *Value) bytes() int { return v.shape.NumElements() * v.dtype.Size() }
 
 // store publishes v as lying in st, taking over one hold on it.
@@ -181,10 +186,11 @@ func (v *Value) store(st *Storage, l codegen.Layout) {
 	v.setState(Stored)
 }
 
-// letGo drops v's own hold on its storage or its recipe's inputs, once. Pending
-// operations have holds of their own and still find the storage in v.
+// letGo drops v's own hold on its storage or its recipe's inputs, once, but not
+// while a deferred operation needs v. Pending operations have holds of their
+// own and still find the storage in v.
 func (v *Value) letGo() {
-	if v.let {
+	if v.let || v.wants.Load() > 0 {
 		return
 	}
 	v.let = true

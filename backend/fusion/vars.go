@@ -93,9 +93,8 @@ func (p *patch) letGo() {
 // NewVar returns state that starts as init, which is executed if need be. If
 // init carries an error, the Var does until it is wholly written.
 func (s *Stream) NewVar(init *Value) *Var {
-	s.arrive([]*Value{init})
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lockWith([]*Value{init})
+	defer s.unlock()
 	v := &Var{rt: s.rt, number: nextVar.Add(1), shape: init.shape, dtype: init.dtype}
 	cur := s.rt.newValue()
 	cur.shape, cur.dtype, cur.pc = init.shape, init.dtype, init.pc
@@ -174,7 +173,6 @@ func (v *Var) Value() *Value {
 // of the stream.
 func (s *Stream) Effect(v *Var, op ir.Operation, in ...*Value) {
 	for {
-		s.arrive(in)
 		v.mu.Lock()
 		cur := v.cur
 		v.mu.Unlock()
@@ -190,11 +188,8 @@ func (s *Stream) Effect(v *Var, op ir.Operation, in ...*Value) {
 
 // effect queues the effect if cur is still the Var's version.
 func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.placeAll(in) {
-		return false
-	}
+	s.lockWith(in)
+	defer s.unlock()
 	n := s.node()
 	n.op, n.v = *op, v
 	n.in = append(n.inArr[:0], cur)

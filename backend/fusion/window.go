@@ -26,7 +26,9 @@ type Window struct {
 	vars      []*Var // touched by a pass, in order of number
 	snapshots map[*Var]*Storage
 	written   map[*Var]bool
-	now, then notes // of this pass and the one before
+	read      map[*Var]bool // a pass reads what the Var is before it
+	began     ir.TensorID   // tensors with greater ids were made in this pass
+	now, then notes         // of this pass and the one before
 	retained  map[*Storage]struct{}
 	refusal   *backend.CaptureError
 }
@@ -47,7 +49,7 @@ func (s *Stream) OpenWindow(ctx context.Context, keepVars bool) (*Window, error)
 	}
 	w := &Window{
 		s: s, keepVars: keepVars, pool: s.rt.dev.NewPool(), born: ir.TensorID(nextID.Load()),
-		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), retained: make(map[*Storage]struct{}),
+		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), read: make(map[*Var]bool), retained: make(map[*Storage]struct{}),
 	}
 	w.seed, w.pos = s.rt.RandomState()
 	s.window = w
@@ -88,7 +90,7 @@ func (w *Window) Begin(record bool) error {
 	w.then, w.now = w.now, notes{}
 	w.scope = &Scope{s: s, born: nextBirth.Add(1)}
 	s.scopes = append(s.scopes, w.scope)
-	w.running = true
+	w.running, w.began = true, ir.TensorID(nextID.Load())
 	return nil
 }
 
@@ -101,6 +103,7 @@ func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
 	defer s.mu.Unlock()
 	kept := make([]*Value, len(outs))
 	for i, v := range outs {
+		w.now.output(v, w.began)
 		kept[i] = w.output(v)
 	}
 	w.endScopes()
@@ -217,7 +220,7 @@ func (w *Window) Recording(outs []*Value) (*Recording, error) {
 	}
 	clear(w.retained)
 	for _, v := range w.vars {
-		r.add(v, w.written[v])
+		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v], read: w.read[v]})
 		w.settleVar(v)
 	}
 	for _, o := range outs {
