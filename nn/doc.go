@@ -16,8 +16,10 @@
 // Layers record operations and nothing else: they open no scope, read nothing
 // and run on the stream of their input. A layer that cannot work, because it is
 // nil, lacks a parameter or is given a shape that does not fit, returns a tensor
-// that carries a *sinter.OpError with the line of the call from outside the
-// package; no layer panics. An activation of a nil tensor is nil.
+// that carries a *sinter.OpError with the program's line; no layer panics. What
+// only the data decides, such as an index out of range, is found when the
+// operation runs and names the layer's own line. An activation of a nil tensor
+// is nil.
 //
 // The package must not know programs: how batches are made, when results are
 // read, or whether a graph is captured.

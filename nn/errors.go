@@ -2,8 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"runtime"
-	"strings"
 
 	"github.com/sinter-ml/sinter"
 )
@@ -20,21 +18,7 @@ func fail(x *sinter.Tensor, layer string, err error) *sinter.Tensor {
 	if s == nil {
 		s = v.Runtime().Default()
 	}
-	return sinter.Wrap(s.Fail(layer, outside(), x.Shape(), x.DType(), err))
-}
-
-// outside returns the program counter of the innermost call from outside this
-// package.
-func outside() uintptr {
-	var pcs [64]uintptr
-	n := runtime.Callers(2, pcs[:])
-	for _, pc := range pcs[:n] {
-		// A return address may belong to the line after the call, hence −1.
-		if f := runtime.FuncForPC(pc - 1); f != nil && !strings.HasPrefix(f.Name(), "github.com/sinter-ml/sinter/nn.") {
-			return pc
-		}
-	}
-	return 0
+	return sinter.Wrap(s.Fail(layer, 0, x.Shape(), x.DType(), err))
 }
 
 func argumentErrorf(format string, args ...any) error {
