@@ -12,7 +12,9 @@ type Placer interface{ place() *fusion.Stream }
 
 // Stream is an ordered sequence of operations. Operations record on the stream
 // of their operands. A stream may be used from several goroutines; work on
-// different streams runs side by side.
+// different streams runs side by side. Scopes belong to the stream, not to a
+// goroutine: goroutines that open scopes need a stream each, such as
+// [Device.Scope] gives them.
 type Stream struct{ s *fusion.Stream }
 
 func (s *Stream) place() *fusion.Stream {
