@@ -35,7 +35,8 @@ func create(at Placer, op ir.Operation, c ...float64) *Tensor {
 	return &Tensor{v: s.Record(op)}
 }
 
-// Full makes a tensor whose elements all are value.
+// Full makes a tensor whose elements all are value, which is exact for i64 up
+// to ±2⁵³; beyond, use a tensor made by [Scalar] and [Tensor.Expand].
 func Full(at Placer, dtype DType, value float64, shape ...int) *Tensor {
 	return create(at, ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}}, value)
 }
@@ -51,7 +52,8 @@ func Ones(at Placer, dtype DType, shape ...int) *Tensor {
 }
 
 // Arange makes a rank-1 tensor start, start+step, … of n elements. Floats are
-// computed as start + i·step in double precision and rounded once.
+// computed as start + i·step in double precision and rounded once. For i64,
+// start and step are exact up to ±2⁵³; beyond, add a tensor made by [Scalar].
 func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
 	op := ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: dtype}}
 	if dtype == I64 {

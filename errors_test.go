@@ -110,7 +110,7 @@ func TestBadShapes(t *testing.T) {
 		{"Flip", isShape, func() *tensor { return x.Flip(2) }},
 		{"Flip", isShape, func() *tensor { return x.Flip(1, -1) }},
 		{"Sum", isShape, func() *tensor { return x.Sum(-3) }},
-		{"Var", isShape, func() *tensor { return x.Var(0, 2) }},
+		{"Var", isShape, func() *tensor { return x.Variance(0, 2) }},
 		{"Softmax", isShape, func() *tensor { return x.Softmax(2) }},
 		{"CumSum", isShape, func() *tensor { return x.CumSum(2) }},
 		{"Cat", isShape, func() *tensor { return sinter.Cat(0, x, y) }},
@@ -157,7 +157,7 @@ func TestBadDTypesAndArguments(t *testing.T) {
 		{"Relu", isDType, func() *tensor { return n.Relu() }},
 		{"LeakyRelu", isDType, func() *tensor { return n.LeakyRelu(1) }},
 		{"Mean", isDType, func() *tensor { return n.Mean() }},
-		{"Var", isDType, func() *tensor { return n.Var(0) }},
+		{"Var", isDType, func() *tensor { return n.Variance(0) }},
 		{"Sum", isDType, func() *tensor { return b.Sum() }},
 		{"Any", isDType, func() *tensor { return x.Any() }},
 		{"Where", isDType, func() *tensor { return sinter.Where(x, x, x) }},
@@ -355,6 +355,23 @@ func TestPosition(t *testing.T) {
 	require.ErrorContains(t, y.Err(), at)
 }
 
+// The message tells a scalar that i64 cannot hold from a fraction.
+func TestScalarsOfIntegers(t *testing.T) {
+	dev := open(t)
+	n := sinter.Ones(dev, sinter.I64, 2)
+	for c, want := range map[float64]string{
+		0.5:          "scalar 0.5 is not an integer",
+		math.NaN():   "scalar NaN is not an integer",
+		1e30:         "scalar 1e+30 is outside i64",
+		1 << 63:      "scalar 9.223372036854776e+18 is outside i64",
+		math.Inf(-1): "scalar -Inf is outside i64",
+	} {
+		require.ErrorContains(t, n.MulScalar(c).Err(), want)
+	}
+	got := read[int64](t, n.MulScalar(-1<<63))
+	require.Equal(t, []int64{math.MinInt64, math.MinInt64}, got)
+}
+
 // The cheap position taken of every operation, for what fails later, is the
 // call into the library, however the method records.
 func TestRecordedPosition(t *testing.T) {
@@ -374,7 +391,7 @@ func TestRecordedPosition(t *testing.T) {
 		"Add": func() { x.Add(x) }, "AddScalar": func() { x.AddScalar(1) }, "Full": func() { sinter.Full(dev, sinter.F32, 1, 2) },
 		"Arange": func() { sinter.Arange(dev, sinter.F32, 0, 1, 2) }, "Uniform": func() { sinter.Uniform(dev, sinter.F32, 0, 1, 2) },
 		"Dropout": func() { x.Dropout(0.5) }, "LayerNorm": func() { x.LayerNorm(nil, nil, 1) }, "Softmax": func() { x.Softmax(1) },
-		"Sum": func() { x.Sum() }, "Var": func() { x.Var(0) }, "CumSumWith": func() { x.CumSumWith(0, sinter.CumSumOptions{}) },
+		"Sum": func() { x.Sum() }, "Variance": func() { x.Variance(0) }, "CumSumWith": func() { x.CumSumWith(0, sinter.CumSumOptions{}) },
 		"Linear": func() { x.Linear(x.T(), nil) }, "Where": func() { sinter.Where(b, x, x) }, "MaskFill": func() { x.MaskFill(b, 1) },
 		"Slice": func() { x.Slice(sinter.Index(0)).Exp() }, "Narrow": func() { x.Narrow(0, 0, 1).Exp() }, "Select": func() { x.Select(0, i) },
 		"Reshape": func() { x.Reshape(-1).Exp() }, "Squeeze": func() { x.Squeeze().Exp() }, "T": func() { x.T().Exp() }, "Expand": func() { x.Expand(2, 2, 3).Exp() },

@@ -4,327 +4,387 @@ package sinter
 
 import "github.com/sinter-ml/sinter/ir"
 
-// Exp returns e^x.
+// Exp returns e^x for each element x. Floats.
 func (t *Tensor) Exp() *Tensor {
 	return apply(ir.Operation{Kind: ir.Exp}, t)
 }
 
-// Expm1 returns e^x − 1, accurate near 0.
+// Expm1 returns e^x − 1 for each element x, accurate near 0. Floats.
 func (t *Tensor) Expm1() *Tensor {
 	return apply(ir.Operation{Kind: ir.Expm1}, t)
 }
 
-// Log returns natural logarithm.
+// Log returns the natural logarithm of each element. Floats.
 func (t *Tensor) Log() *Tensor {
 	return apply(ir.Operation{Kind: ir.Log}, t)
 }
 
-// Log1p returns log(1+x), accurate near 0.
+// Log1p returns log(1+x) for each element x, accurate near 0. Floats.
 func (t *Tensor) Log1p() *Tensor {
 	return apply(ir.Operation{Kind: ir.Log1p}, t)
 }
 
-// Sqrt returns square root, correctly rounded.
+// Sqrt returns the square root of each element, correctly rounded. Floats.
 func (t *Tensor) Sqrt() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sqrt}, t)
 }
 
-// Rsqrt returns 1/√x.
+// Rsqrt returns 1/√x for each element x. Floats.
 func (t *Tensor) Rsqrt() *Tensor {
 	return apply(ir.Operation{Kind: ir.Rsqrt}, t)
 }
 
-// Recip returns 1/x, correctly rounded.
+// Recip returns 1/x for each element x, correctly rounded. Floats.
 func (t *Tensor) Recip() *Tensor {
 	return apply(ir.Operation{Kind: ir.Recip}, t)
 }
 
-// Sin returns sine of radians.
+// Sin returns the sine of each element, in radians. Floats.
 func (t *Tensor) Sin() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sin}, t)
 }
 
-// Cos returns cosine of radians.
+// Cos returns the cosine of each element, in radians. Floats.
 func (t *Tensor) Cos() *Tensor {
 	return apply(ir.Operation{Kind: ir.Cos}, t)
 }
 
-// Tanh returns hyperbolic tangent.
+// Tanh returns the hyperbolic tangent of each element. Floats.
 func (t *Tensor) Tanh() *Tensor {
 	return apply(ir.Operation{Kind: ir.Tanh}, t)
 }
 
-// Erf returns error function.
+// Erf returns the error function of each element. Floats.
 func (t *Tensor) Erf() *Tensor {
 	return apply(ir.Operation{Kind: ir.Erf}, t)
 }
 
-// Round returns nearest integer, halves to even.
+// Round returns the integer nearest to each element, halves to even. Floats.
 func (t *Tensor) Round() *Tensor {
 	return apply(ir.Operation{Kind: ir.Round}, t)
 }
 
-// Floor returns greatest integer not above x.
+// Floor returns the greatest integer not above each element. Floats.
 func (t *Tensor) Floor() *Tensor {
 	return apply(ir.Operation{Kind: ir.Floor}, t)
 }
 
-// Ceil returns least integer not below x.
+// Ceil returns the least integer not below each element. Floats.
 func (t *Tensor) Ceil() *Tensor {
 	return apply(ir.Operation{Kind: ir.Ceil}, t)
 }
 
-// Trunc returns integer part.
+// Trunc returns the integer part of each element. Floats.
 func (t *Tensor) Trunc() *Tensor {
 	return apply(ir.Operation{Kind: ir.Trunc}, t)
 }
 
-// IsNaN returns whether x is not a number.
+// IsNaN returns whether each element is not a number. Floats. The result is
+// bool.
 func (t *Tensor) IsNaN() *Tensor {
 	return apply(ir.Operation{Kind: ir.IsNaN}, t)
 }
 
-// Abs returns absolute value; the least i64 stays itself.
+// Abs returns the absolute value of each element; the least i64 stays itself.
+// Floats and i64.
 func (t *Tensor) Abs() *Tensor {
 	return apply(ir.Operation{Kind: ir.Abs}, t)
 }
 
-// Neg returns −x.
+// Neg returns −x for each element x. Floats and i64.
 func (t *Tensor) Neg() *Tensor {
 	return apply(ir.Operation{Kind: ir.Neg}, t)
 }
 
-// Sign returns −1, 0 or 1; signed zeros and NaN stay.
+// Sign returns the sign of each element: −1, 0 or 1; signed zeros and NaN stay.
+// Floats and i64.
 func (t *Tensor) Sign() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sign}, t)
 }
 
-// Square returns x·x.
+// Square returns x·x for each element x. Floats and i64.
 func (t *Tensor) Square() *Tensor {
 	return apply(ir.Operation{Kind: ir.Square}, t)
 }
 
-// Not returns logical not.
+// Not returns whether each element is false. Bool.
 func (t *Tensor) Not() *Tensor {
 	return apply(ir.Operation{Kind: ir.Not}, t)
 }
 
-// Relu returns max(x, +0), NaN stays.
+// Relu returns max(x, +0) for each element x; NaN stays. Floats.
 func (t *Tensor) Relu() *Tensor {
 	return apply(ir.Operation{Kind: ir.Relu}, t)
 }
 
-// Sigmoid returns 1/(1+e^−x).
+// Sigmoid returns 1/(1+e^−x) for each element x. Floats.
 func (t *Tensor) Sigmoid() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sigmoid}, t)
 }
 
-// Silu returns x·Sigmoid(x).
+// Silu returns x/(1+e^−x) for each element x. Floats.
 func (t *Tensor) Silu() *Tensor {
 	return apply(ir.Operation{Kind: ir.Silu}, t)
 }
 
-// Gelu returns x·½(1+erf(x/√2)).
+// Gelu returns x·½(1+erf(x/√2)) for each element x. Floats.
 func (t *Tensor) Gelu() *Tensor {
 	return apply(ir.Operation{Kind: ir.Gelu}, t)
 }
 
-// GeluTanh returns the tanh approximation of Gelu.
+// GeluTanh returns the tanh approximation of Gelu for each element. Floats.
 func (t *Tensor) GeluTanh() *Tensor {
 	return apply(ir.Operation{Kind: ir.GeluTanh}, t)
 }
 
-// Softplus returns log(1+e^x).
+// Softplus returns log(1+e^x) for each element x. Floats.
 func (t *Tensor) Softplus() *Tensor {
 	return apply(ir.Operation{Kind: ir.Softplus}, t)
 }
 
-// Add returns a + b, element by element, where a is t and b is u; shapes broadcast.
+// Add returns a + b for elements a of t and b of u, which broadcast. Floats and
+// i64.
 func (t *Tensor) Add(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Add}, t, u)
 }
 
-// AddScalar returns a + b, where a is t's element and b is c.
+// AddScalar returns a + b for each element a of t, where b is c. Floats and
+// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
+// [Scalar].
 func (t *Tensor) AddScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Add}, c)
 }
 
-// Sub returns a − b, element by element, where a is t and b is u; shapes broadcast.
+// Sub returns a − b for elements a of t and b of u, which broadcast. Floats and
+// i64.
 func (t *Tensor) Sub(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Sub}, t, u)
 }
 
-// SubScalar returns a − b, where a is t's element and b is c.
+// SubScalar returns a − b for each element a of t, where b is c. Floats and
+// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
+// [Scalar].
 func (t *Tensor) SubScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Sub}, c)
 }
 
-// Mul returns a · b, element by element, where a is t and b is u; shapes broadcast.
+// Mul returns a · b for elements a of t and b of u, which broadcast. Floats and
+// i64.
 func (t *Tensor) Mul(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Mul}, t, u)
 }
 
-// MulScalar returns a · b, where a is t's element and b is c.
+// MulScalar returns a · b for each element a of t, where b is c. Floats and
+// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
+// [Scalar].
 func (t *Tensor) MulScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Mul}, c)
 }
 
-// Div returns a / b; integers truncate, and x/0 is 0, element by element, where a is t and b is u; shapes broadcast.
+// Div returns a / b for elements a of t and b of u, which broadcast; integers
+// truncate and x/0 is 0; floats follow IEEE. Floats and i64.
 func (t *Tensor) Div(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Div}, t, u)
 }
 
-// DivScalar returns a / b; integers truncate, and x/0 is 0, where a is t's element and b is c.
+// DivScalar returns a / b for each element a of t, where b is c; integers
+// truncate and x/0 is 0; floats follow IEEE. Floats and i64. c is exact for i64
+// tensors up to ±2⁵³; beyond, use a tensor made by [Scalar].
 func (t *Tensor) DivScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Div}, c)
 }
 
-// Pow returns a to the power b; a negative i64 scalar exponent is an error, element by element, where a is t and b is u; shapes broadcast.
+// Pow returns a to the power b for elements a of t and b of u, which broadcast;
+// a negative power of an i64 truncates to 1, −1 or 0, and is an error as a
+// scalar. Floats and i64.
 func (t *Tensor) Pow(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Pow}, t, u)
 }
 
-// PowScalar returns a to the power b; a negative i64 scalar exponent is an error, where a is t's element and b is c.
+// PowScalar returns a to the power b for each element a of t, where b is c; a
+// negative power of an i64 truncates to 1, −1 or 0, and is an error as a
+// scalar. Floats and i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a
+// tensor made by [Scalar].
 func (t *Tensor) PowScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Pow}, c)
 }
 
-// Maximum returns the greater of a and b; NaN propagates, +0 above −0, element by element, where a is t and b is u; shapes broadcast.
+// Maximum returns the greater of a and b for elements a of t and b of u, which
+// broadcast; NaN propagates, +0 above −0. Floats and i64.
 func (t *Tensor) Maximum(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Maximum}, t, u)
 }
 
-// MaximumScalar returns the greater of a and b; NaN propagates, +0 above −0, where a is t's element and b is c.
+// MaximumScalar returns the greater of a and b for each element a of t, where b
+// is c; NaN propagates, +0 above −0. Floats and i64. c is exact for i64 tensors
+// up to ±2⁵³; beyond, use a tensor made by [Scalar].
 func (t *Tensor) MaximumScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Maximum}, c)
 }
 
-// Minimum returns the lesser of a and b; NaN propagates, −0 below +0, element by element, where a is t and b is u; shapes broadcast.
+// Minimum returns the lesser of a and b for elements a of t and b of u, which
+// broadcast; NaN propagates, −0 below +0. Floats and i64.
 func (t *Tensor) Minimum(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Minimum}, t, u)
 }
 
-// MinimumScalar returns the lesser of a and b; NaN propagates, −0 below +0, where a is t's element and b is c.
+// MinimumScalar returns the lesser of a and b for each element a of t, where b
+// is c; NaN propagates, −0 below +0. Floats and i64. c is exact for i64 tensors
+// up to ±2⁵³; beyond, use a tensor made by [Scalar].
 func (t *Tensor) MinimumScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Minimum}, c)
 }
 
-// Equal returns whether a = b, element by element, where a is t and b is u; shapes broadcast.
+// Equal returns whether a = b for elements a of t and b of u, which broadcast.
+// Any dtype. The result is bool.
 func (t *Tensor) Equal(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Equal}, t, u)
 }
 
-// EqualScalar returns whether a = b, where a is t's element and b is c.
+// EqualScalar returns whether a = b for each element a of t, where b is c. Any
+// dtype. The result is bool. c is exact for i64 tensors up to ±2⁵³; beyond, use
+// a tensor made by [Scalar].
 func (t *Tensor) EqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Equal}, c)
 }
 
-// NotEqual returns whether a ≠ b; true with NaN, element by element, where a is t and b is u; shapes broadcast.
+// NotEqual returns whether a ≠ b for elements a of t and b of u, which
+// broadcast; true with NaN. Any dtype. The result is bool.
 func (t *Tensor) NotEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.NotEqual}, t, u)
 }
 
-// NotEqualScalar returns whether a ≠ b; true with NaN, where a is t's element and b is c.
+// NotEqualScalar returns whether a ≠ b for each element a of t, where b is c;
+// true with NaN. Any dtype. The result is bool. c is exact for i64 tensors up
+// to ±2⁵³; beyond, use a tensor made by [Scalar].
 func (t *Tensor) NotEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.NotEqual}, c)
 }
 
-// Less returns whether a < b, element by element, where a is t and b is u; shapes broadcast.
+// Less returns whether a < b for elements a of t and b of u, which broadcast.
+// Floats and i64. The result is bool.
 func (t *Tensor) Less(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Less}, t, u)
 }
 
-// LessScalar returns whether a < b, where a is t's element and b is c.
+// LessScalar returns whether a < b for each element a of t, where b is c.
+// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
+// beyond, use a tensor made by [Scalar].
 func (t *Tensor) LessScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Less}, c)
 }
 
-// LessEqual returns whether a ≤ b, element by element, where a is t and b is u; shapes broadcast.
+// LessEqual returns whether a ≤ b for elements a of t and b of u, which
+// broadcast. Floats and i64. The result is bool.
 func (t *Tensor) LessEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.LessEqual}, t, u)
 }
 
-// LessEqualScalar returns whether a ≤ b, where a is t's element and b is c.
+// LessEqualScalar returns whether a ≤ b for each element a of t, where b is c.
+// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
+// beyond, use a tensor made by [Scalar].
 func (t *Tensor) LessEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.LessEqual}, c)
 }
 
-// Greater returns whether a > b, element by element, where a is t and b is u; shapes broadcast.
+// Greater returns whether a > b for elements a of t and b of u, which
+// broadcast. Floats and i64. The result is bool.
 func (t *Tensor) Greater(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Greater}, t, u)
 }
 
-// GreaterScalar returns whether a > b, where a is t's element and b is c.
+// GreaterScalar returns whether a > b for each element a of t, where b is c.
+// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
+// beyond, use a tensor made by [Scalar].
 func (t *Tensor) GreaterScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Greater}, c)
 }
 
-// GreaterEqual returns whether a ≥ b, element by element, where a is t and b is u; shapes broadcast.
+// GreaterEqual returns whether a ≥ b for elements a of t and b of u, which
+// broadcast. Floats and i64. The result is bool.
 func (t *Tensor) GreaterEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.GreaterEqual}, t, u)
 }
 
-// GreaterEqualScalar returns whether a ≥ b, where a is t's element and b is c.
+// GreaterEqualScalar returns whether a ≥ b for each element a of t, where b is
+// c. Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
+// beyond, use a tensor made by [Scalar].
 func (t *Tensor) GreaterEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.GreaterEqual}, c)
 }
 
-// And returns logical and, element by element, where a is t and b is u; shapes broadcast.
+// And returns whether both a and b are true for elements a of t and b of u,
+// which broadcast. Bool.
 func (t *Tensor) And(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.And}, t, u)
 }
 
-// Or returns logical or, element by element, where a is t and b is u; shapes broadcast.
+// Or returns whether a or b is true for elements a of t and b of u, which
+// broadcast. Bool.
 func (t *Tensor) Or(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Or}, t, u)
 }
 
-// Xor returns logical exclusive or, element by element, where a is t and b is u; shapes broadcast.
+// Xor returns whether exactly one of a and b is true for elements a of t and b
+// of u, which broadcast. Bool.
 func (t *Tensor) Xor(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Xor}, t, u)
 }
 
-// Sum returns sum; 0 of nothing, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Sum returns the sum of the elements over the axes, all of them if none is
+// given; 0 of nothing. Floats and i64. The axes keep length 1; see
+// [Tensor.Squeeze].
 func (t *Tensor) Sum(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Sum, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// Mean returns sum divided by the count; NaN of nothing, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Mean returns the mean of the elements over the axes, all of them if none is
+// given; NaN of nothing. Floats. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Mean(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Mean, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// Prod returns product; 1 of nothing, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Prod returns the product of the elements over the axes, all of them if none
+// is given; 1 of nothing. Floats and i64. The axes keep length 1; see
+// [Tensor.Squeeze].
 func (t *Tensor) Prod(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Prod, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// Max returns greatest element; NaN propagates, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Max returns the greatest element over the axes, all of them if none is given;
+// NaN propagates. Floats and i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Max(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Max, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// Min returns least element; NaN propagates, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Min returns the least element over the axes, all of them if none is given;
+// NaN propagates. Floats and i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Min(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Min, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// ArgMax returns row-major position of the first greatest element; the first NaN wins, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// ArgMax returns the row-major position of the first greatest element over the
+// axes, all of them if none is given; the first NaN wins. Any dtype. The result
+// is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMax(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.ArgMax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// ArgMin returns row-major position of the first least element; the first NaN wins, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// ArgMin returns the row-major position of the first least element over the
+// axes, all of them if none is given; the first NaN wins. Any dtype. The result
+// is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMin(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.ArgMin, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// Any returns whether any element is true, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// Any returns whether any element is true over the axes, all of them if none is
+// given. Bool. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Any(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Any, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
-// All returns whether every element is true, over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze].
+// All returns whether every element is true over the axes, all of them if none
+// is given. Bool. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) All(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.All, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }

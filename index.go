@@ -139,8 +139,9 @@ func (t *Tensor) Narrow(axis, start, n int) *Tensor {
 	return record(op, []*Tensor{t})
 }
 
-// Select returns the elements of t at indices (rank 1, i64) along an axis. An
-// index outside the axis is an *IndexError at the read.
+// Select returns the elements of t at indices (rank 1, i64) along an axis,
+// PyTorch's index_select. An index outside the axis is an *IndexError at the
+// read.
 func (t *Tensor) Select(axis int, indices *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Select, Attrs: ir.Attrs{Axes: []int{axis}}}, t, indices)
 }

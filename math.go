@@ -17,7 +17,9 @@ func (t *Tensor) LeakyRelu(slope float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.LeakyRelu}, slope)
 }
 
-// Clamp returns min(max(x, lo), hi); NaN stays.
+// Clamp returns min(max(x, lo), hi); NaN stays. Floats and i64. The bounds are
+// exact for i64 tensors up to ±2⁵³; beyond, use tensors made by [Scalar] and
+// [Tensor.ClampTensor].
 func (t *Tensor) Clamp(lo, hi float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Clamp}, lo, hi)
 }
@@ -99,7 +101,7 @@ type AttentionOptions struct {
 	Mask   *Tensor // broadcasts to [b,h,m,n]; bool (false hides) or additive
 	Scale  float64 // 0: 1/√d
 	Causal bool    // key j is visible to query i if j ≤ i + Offset
-	Offset int
+	Offset int     // with Causal: how many keys come before query 0's own, such as a cache's; may be negative
 }
 
 // Attention returns softmax(scale·q·kᵀ + mask)·v for q [b,h,m,d], k [b,g,n,d]
@@ -136,10 +138,10 @@ func (t *Tensor) CumSumWith(axis int, o CumSumOptions) *Tensor {
 	return apply(ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{axis}, Flag: o.Exclusive, Reverse: o.Reverse}}, t)
 }
 
-// Var returns the variance over the axes, all of them if none is given, with
-// divisor n − correction, by the corrected two-pass formula. The axes keep
-// length 1.
-func (t *Tensor) Var(correction int, axes ...int) *Tensor {
+// Variance returns the variance over the axes, all of them if none is given,
+// with divisor n − correction, by the corrected two-pass formula. Floats. The
+// axes keep length 1; see [Tensor.Squeeze].
+func (t *Tensor) Variance(correction int, axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: append([]int{}, axes...), N: correction}}, t)
 }
 

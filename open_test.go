@@ -103,7 +103,7 @@ func TestFusionOption(t *testing.T) {
 		x := put(dev, newData(8).make(sinter.F32, true, 64, 33))
 		before := dev.Stats()
 		y := x.Exp().AddScalar(1).Log().Mul(x.Tanh())
-		y = y.Sub(y.Mean(1)).Div(y.Var(0, 1).AddScalar(1e-5).Sqrt()).Gelu()
+		y = y.Sub(y.Mean(1)).Div(y.Variance(0, 1).AddScalar(1e-5).Sqrt()).Gelu()
 		var err error
 		bits[i], err = sinter.ReadBytes(ctx, y)
 		require.NoError(t, err)

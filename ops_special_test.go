@@ -161,8 +161,8 @@ func floats(d data, t ir.DType, add adder) {
 	norm.Kind = ir.RMSNorm
 	add("RMSNorm", norm, method("RMSNorm", 1e-5), x(3, 17), x(17))
 	add("RMSNorm", norm, func(in tensors) *tensor { return in[0].RMSNorm(nil, 1e-5) }, x(1, 6))
-	add("Var", ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: []int{1}, N: 1}}, method("Var", 1, -1), x(3, 9))
-	add("Var", ir.Operation{Kind: ir.Var}, method("Var", 0), x(4, 5))
+	add("Variance", ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: []int{1}, N: 1}}, method("Variance", 1, -1), x(3, 9))
+	add("Variance", ir.Operation{Kind: ir.Var}, method("Variance", 0), x(4, 5))
 	attend := func(o sinter.AttentionOptions) func(in tensors) *tensor {
 		return func(in tensors) *tensor {
 			if len(in) == 4 {

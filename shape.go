@@ -195,8 +195,9 @@ func (t *Tensor) Repeat(times ...int) *Tensor {
 }
 
 // Pad returns t with low and high elements of value added at the ends of each
-// axis: pads holds low and high of the first axis, then of the next. Negative
-// counts crop.
+// axis: pads holds low and high of the first axis, then of the next, as
+// NumPy's pad_width does and unlike PyTorch's pad, which starts at the last.
+// Negative counts crop. value is exact for i64 tensors up to ±2⁵³.
 func (t *Tensor) Pad(value float64, pads ...int) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: append([]int{}, pads...)}}, value)
 }

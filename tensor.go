@@ -2,6 +2,7 @@ package sinter
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
@@ -208,7 +209,10 @@ func orphan(op string, err error) *Tensor {
 func scalarOf(dtype DType, c float64) (ir.Scalar, error) {
 	switch dtype.Compute() {
 	case I64:
-		if c != float64(int64(c)) {
+		if c < -1<<63 || c >= 1<<63 {
+			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is outside i64", c)}
+		}
+		if c != math.Trunc(c) {
 			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is not an integer, but the tensor is i64", c)}
 		}
 		return ir.I64Scalar(int64(c)), nil

@@ -186,7 +186,8 @@ type Info struct {
 	// are set, normalises axes, and returns the output's shape and dtype.
 	Infer func(o *Operation) (Shape, DType, error)
 
-	// Doc is one line for help and documentation.
+	// Doc says what the output is, for help and documentation: a noun phrase,
+	// then, each after a semicolon, remarks.
 	Doc string
 }
 

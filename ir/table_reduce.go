@@ -2,18 +2,18 @@ package ir
 
 // reduceRows are the reductions and the scan.
 var reduceRows = rows{
-	Sum:    reduction("Sum", Numbers, inferReduce, "sum; 0 of nothing"),
-	Mean:   reduction("Mean", Floats, inferReduce, "sum divided by the count; NaN of nothing"),
-	Prod:   reduction("Prod", Numbers, inferReduce, "product; 1 of nothing"),
-	Max:    reduction("Max", Numbers, inferExtremum, "greatest element; NaN propagates"),
-	Min:    reduction("Min", Numbers, inferExtremum, "least element; NaN propagates"),
-	ArgMax: reduction("ArgMax", AnyDType, inferArg, "row-major position of the first greatest element; the first NaN wins"),
-	ArgMin: reduction("ArgMin", AnyDType, inferArg, "row-major position of the first least element; the first NaN wins"),
+	Sum:    reduction("Sum", Numbers, inferReduce, "the sum of the elements; 0 of nothing"),
+	Mean:   reduction("Mean", Floats, inferReduce, "the mean of the elements; NaN of nothing"),
+	Prod:   reduction("Prod", Numbers, inferReduce, "the product of the elements; 1 of nothing"),
+	Max:    reduction("Max", Numbers, inferExtremum, "the greatest element; NaN propagates"),
+	Min:    reduction("Min", Numbers, inferExtremum, "the least element; NaN propagates"),
+	ArgMax: reduction("ArgMax", AnyDType, inferArg, "the row-major position of the first greatest element; the first NaN wins"),
+	ArgMin: reduction("ArgMin", AnyDType, inferArg, "the row-major position of the first least element; the first NaN wins"),
 	Any:    reduction("Any", OnlyBool, inferReduce, "whether any element is true"),
 	All:    reduction("All", OnlyBool, inferReduce, "whether every element is true"),
-	Var:    {Name: "Var", Class: ClassReduce, MinIn: 1, MaxIn: 1, DTypes: Floats, Attrs: HasAxes | HasN, Infer: inferVar, Doc: "variance, the divisor being the count less the correction"},
+	Var:    {Name: "Var", Class: ClassReduce, MinIn: 1, MaxIn: 1, DTypes: Floats, Attrs: HasAxes | HasN, Infer: inferVar, Doc: "the variance of the elements, the divisor being the count less the correction"},
 
-	CumSum: {Name: "CumSum", Class: ClassScan, MinIn: 1, MaxIn: 1, DTypes: Numbers, Attrs: HasAxes | HasFlag | HasReverse, Infer: inferCumSum, Doc: "running sum along an axis"},
+	CumSum: {Name: "CumSum", Class: ClassScan, MinIn: 1, MaxIn: 1, DTypes: Numbers, Attrs: HasAxes | HasFlag | HasReverse, Infer: inferCumSum, Doc: "running sums along an axis"},
 }
 
 func reduction(name string, d DTypeSet, infer func(*Operation) (Shape, DType, error), doc string) Info {

@@ -67,7 +67,7 @@ var fusionTraps = []trap{
 		in:   []input{of(dims(1, 2, 4), float32(.0337), .6473, .7419, .0647, .3955, .5538, .4253, .8397)},
 		f: func(in tensors) tensors {
 			x := in[0].Transpose(1, 2)
-			return tensors{x.Mean(-1), x.Var(1, -1)}
+			return tensors{x.Mean(-1), x.Variance(1, -1)}
 		},
 		want: []any{[]float32{.2146, .60055, .5836, .4522}, []float32{.06545, .00437, .05012, .30031}}, tol: 1e-5,
 	},

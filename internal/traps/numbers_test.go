@@ -138,7 +138,7 @@ var numberTraps = []trap{
 		f: func(in tensors) tensors {
 			m := in[0].Mean()
 			d := in[0].Sub(m)
-			return tensors{in[0].Var(0), in[1].Var(0), in[2].Var(0).Sqrt(), in[3].Var(0).Sqrt(), d.Square().Mean()}
+			return tensors{in[0].Variance(0), in[1].Variance(0), in[2].Variance(0).Sqrt(), in[3].Variance(0).Sqrt(), d.Square().Mean()}
 		},
 		want: []any{floats32(1.25), floats32(128. / 3), floats32(inf), floats32(0), floats32(1.25)},
 	},

@@ -4,6 +4,9 @@ package main
 
 import (
 	"log"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	. "github.com/dave/jennifer/jen"
 
@@ -36,28 +39,106 @@ func op(name string, extra ...Code) *Statement {
 	return Qual(irPath, "Operation").Values(append([]Code{Id("Kind").Op(":").Qual(irPath, name)}, extra...)...)
 }
 
-func method(f *File, name, doc string, params []Code, body Code) {
-	f.Comment("// " + name + " returns " + doc + ".")
+// method writes a method. Its comment holds the row's phrase, how the phrase
+// applies to the operands, the row's remarks, the dtypes, and what else there
+// is to say.
+func method(f *File, name string, row *ir.Info, applies string, also []string, params []Code, body Code) {
+	phrase, remarks, found := strings.Cut(row.Doc, "; ")
+	if found {
+		remarks = "; " + remarks
+	}
+	doc := slices.Concat([]string{name + " returns " + phrase + applies + remarks + "."}, dtypes(row), also)
+	for _, line := range wrap(strings.Join(doc, " ")) {
+		f.Comment("// " + line)
+	}
 	f.Func().Params(Id("t").Op("*").Id("Tensor")).Id(name).Params(params...).Op("*").Id("Tensor").Block(Return(body))
 	f.Line()
 }
 
 func unary(f *File, row *ir.Info) {
-	method(f, row.Name, row.Doc, nil, Id("apply").Call(op(row.Name), Id("t")))
+	method(f, row.Name, row, "", nil, nil, Id("apply").Call(op(row.Name), Id("t")))
 }
 
 func binary(f *File, row *ir.Info) {
-	method(f, row.Name, row.Doc+", element by element, where a is t and b is u; shapes broadcast",
+	method(f, row.Name, row, " for elements a of t and b of u, which broadcast", nil,
 		[]Code{Id("u").Op("*").Id("Tensor")}, Id("apply").Call(op(row.Name), Id("t"), Id("u")))
-	if row.DTypes == ir.DTypeSet(1<<ir.Bool) {
+	if row.DTypes == ir.OnlyBool {
 		return
 	}
-	method(f, row.Name+"Scalar", row.Doc+", where a is t's element and b is c",
+	var exact []string
+	if row.DTypes.Has(ir.I64) {
+		exact = []string{"c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by [Scalar]."}
+	}
+	method(f, row.Name+"Scalar", row, " for each element a of t, where b is c", exact,
 		[]Code{Id("c").Float64()}, Id("t").Dot("applyScalars").Call(op(row.Name), Id("c")))
 }
 
 func reduce(f *File, row *ir.Info) {
 	attrs := Id("Attrs").Op(":").Qual(irPath, "Attrs").Values(Id("Axes").Op(":").Append(Index().Int().Values(), Id("axes").Op("...")))
-	method(f, row.Name, row.Doc+", over the axes, all of them if none is given. The axes keep length 1; see [Tensor.Squeeze]",
+	method(f, row.Name, row, " over the axes, all of them if none is given", []string{"The axes keep length 1; see [Tensor.Squeeze]."},
 		[]Code{Id("axes").Op("...").Int()}, Id("apply").Call(op(row.Name, attrs), Id("t")))
+}
+
+// dtypes returns sentences that say which operands a kind takes, and the dtype
+// of the result where it is another one.
+func dtypes(row *ir.Info) []string {
+	var accepted []string
+	rest := row.DTypes
+	if rest&ir.Floats == ir.Floats {
+		accepted = append(accepted, "Floats")
+		rest &^= ir.Floats
+	}
+	var other ir.DType
+	for _, d := range ir.DTypes() {
+		if rest.Has(d) {
+			accepted = append(accepted, d.String())
+		}
+		if r := result(row, d); row.DTypes.Has(d) && r != d {
+			other = r
+		}
+	}
+	words := accepted[0]
+	switch last := len(accepted) - 1; {
+	case row.DTypes == ir.AnyDType:
+		words = "Any dtype"
+	case last > 0:
+		words = strings.Join(accepted[:last], ", ") + " and " + accepted[last]
+	default:
+		words = strings.ToUpper(words[:1]) + words[1:]
+	}
+	out := []string{words + "."}
+	if other != ir.Invalid {
+		out = append(out, "The result is "+other.String()+".")
+	}
+	return out
+}
+
+// result returns the dtype of what a kind makes of operands of a dtype.
+func result(row *ir.Info, d ir.DType) ir.DType {
+	kind, _ := ir.ParseKind(row.Name)
+	o := ir.Operation{Kind: kind, Inputs: make([]ir.TensorRef, row.MaxIn)}
+	for i := range o.Inputs {
+		o.Inputs[i] = ir.TensorRef{Shape: ir.Shape{1}, DType: d}
+	}
+	if err := o.Check(); err != nil {
+		return ir.Invalid
+	}
+	return o.Outputs[0].DType
+}
+
+// wrap breaks a text into lines of the usual width of a comment.
+func wrap(text string) []string {
+	const width = 77
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
 }
