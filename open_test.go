@@ -23,11 +23,11 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, dev.Close())
 	}
 	var device *sinter.DeviceError
-	for _, name := range []string{"", ":", ":0", "cpu:x", "cpu:-1", "cpu:99999999999", "cpu:7", "auto:1"} {
+	for _, name := range []string{"", ":", ":0", "cpu:x", "cpu:-1", "cpu:99999999999", "cpu:7", "auto:1", "nosuch"} {
 		_, err := sinter.Open(name)
 		require.ErrorAs(t, err, &device, "%q", name)
 	}
-	for name, path := range map[string]string{"cuda": "backend/cuda", "cuda:1": "backend/cuda", "cuda-sim": "backend/cuda/sim", "nosuch": "backend/nosuch"} {
+	for name, path := range map[string]string{"cuda": "backend/cuda", "cuda:1": "backend/cuda", "cuda-sim": "backend/cuda/sim"} {
 		_, err := sinter.Open(name)
 		var missing *backend.NotLinkedError
 		require.ErrorAs(t, err, &missing, "%q", name)

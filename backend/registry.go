@@ -77,7 +77,8 @@ func Registered() []string {
 	return names
 }
 
-// NotLinkedError says that a program does not import the backend it opens.
+// NotLinkedError says that a program does not import the backend it opens, one
+// the project has a package for.
 type NotLinkedError struct {
 	Backend string
 	Import  string // the package to import
@@ -89,8 +90,8 @@ func (e *NotLinkedError) Error() string {
 
 // Open opens a device by name: "cpu", "cuda:1" (a backend and a device
 // number), or "auto", the best linked backend that works. It returns a
-// *NotLinkedError for a backend that is not linked, a *DeviceError for a bad
-// name, and otherwise what the backend returns.
+// *NotLinkedError for a backend of the project that is not linked, a
+// *DeviceError for a bad or unknown name, and otherwise what the backend returns.
 func Open(name string, o Options) (Device, error) {
 	base, rest, numbered := strings.Cut(name, ":")
 	number := 0
@@ -109,7 +110,7 @@ func Open(name string, o Options) (Device, error) {
 	}
 	d, ok := driver(base)
 	if !ok {
-		return nil, &NotLinkedError{Backend: base, Import: importPath(base)}
+		return nil, unknown(name, base)
 	}
 	return d.Open(number, o)
 }
@@ -121,9 +122,24 @@ func driver(name string) (Driver, bool) {
 	return d, ok
 }
 
-// importPath returns the package of a backend: "cuda-sim" lives in cuda/sim.
-func importPath(name string) string {
-	return "github.com/sinter-ml/sinter/backend/" + strings.ReplaceAll(name, "-", "/")
+// packages names the packages of the project's own backends, by backend.
+var packages = map[string]string{"cpu": "cpu", "null": "null", "cuda": "cuda", "cuda-sim": "cuda/sim"}
+
+func notLinked(base string) error {
+	return &NotLinkedError{Backend: base, Import: "github.com/sinter-ml/sinter/backend/" + packages[base]}
+}
+
+// unknown says why there is no driver of a name: only the project's own have an
+// import that can be suggested.
+func unknown(name, base string) error {
+	if packages[base] != "" {
+		return notLinked(base)
+	}
+	linked := "none"
+	if all := Registered(); len(all) > 0 {
+		linked = strings.Join(all, ", ")
+	}
+	return &DeviceError{Device: name, Err: fmt.Errorf("no backend %q; linked: %s", base, linked)}
 }
 
 func openBest(o Options) (Device, error) {
@@ -141,7 +157,7 @@ func openBest(o Options) (Device, error) {
 		failed = append(failed, err)
 	}
 	if len(failed) == 0 {
-		return nil, &NotLinkedError{Backend: "cpu", Import: importPath("cpu")}
+		return nil, notLinked("cpu")
 	}
 	return nil, errors.Join(failed...)
 }

@@ -67,6 +67,18 @@ func TestAMissingImportIsNamed(t *testing.T) {
 	}
 }
 
+func TestAnUnknownNameListsTheLinkedBackends(t *testing.T) {
+	withDrivers(t, map[string]Driver{"slow": {Rank: 0, Open: opener("slow", nil)}, "fast": {Rank: 5, Open: opener("fast", nil)}})
+	_, err := Open("fsat:1", Options{})
+	var e *DeviceError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, "fsat:1", e.Device)
+	assert.ErrorContains(t, err, `no backend "fsat"; linked: fast, slow`)
+	withDrivers(t, nil)
+	_, err = Open("fast", Options{})
+	assert.ErrorContains(t, err, "linked: none")
+}
+
 func TestBadNames(t *testing.T) {
 	withDrivers(t, map[string]Driver{"cpu": {Open: opener("cpu", nil)}})
 	for _, name := range []string{"", ":0", "cpu:", "cpu:x", "cpu:-1", "cpu:0:1", "cpu:99999", "auto:0"} {

@@ -23,7 +23,6 @@ type Settings struct {
 	Workers     int    // 0: one for each processor
 	MemoryLimit int64  // bytes, 0: what the machine has
 	Seed        int64
-	SeedSet     bool // Seed was given
 	Poison      bool
 }
 
@@ -81,7 +80,7 @@ func parse(get func(name string) string) (Settings, error) {
 	return s, errors.Join(errs...)
 }
 
-// Table returns the variables as a Markdown table, for documentation.
+// Table returns the variables as a Markdown table, that of docs/ENVIRONMENT.md.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| variable | values | default | meaning |\n|---|---|---|---|\n")
@@ -121,7 +120,7 @@ func setSeed(s *Settings, v string) error {
 	if err != nil {
 		return err
 	}
-	s.Seed, s.SeedSet = n, true
+	s.Seed = n
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package env
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,8 +31,8 @@ func TestParse(t *testing.T) {
 		{"SINTER_MEMORY_LIMIT", "3k", with(func(s *Settings) { s.MemoryLimit = 3 << 10 })},
 		{"SINTER_MEMORY_LIMIT", "5M", with(func(s *Settings) { s.MemoryLimit = 5 << 20 })},
 		{"SINTER_MEMORY_LIMIT", "2G", with(func(s *Settings) { s.MemoryLimit = 2 << 30 })},
-		{"SINTER_SEED", "-9", with(func(s *Settings) { s.Seed, s.SeedSet = -9, true })},
-		{"SINTER_SEED", "0", with(func(s *Settings) { s.SeedSet = true })},
+		{"SINTER_SEED", "-9", with(func(s *Settings) { s.Seed = -9 })},
+		{"SINTER_SEED", "0x10", with(func(s *Settings) { s.Seed = 16 })},
 		{"SINTER_POISON", "1", with(func(s *Settings) { s.Poison = true })},
 	}
 	seen := map[string]bool{}
@@ -87,4 +89,11 @@ func TestTableListsEveryVariable(t *testing.T) {
 		assert.Contains(t, text, "| `"+v.Name+"` |")
 		assert.NotEmpty(t, v.Doc)
 	}
+}
+
+func TestTheDocumentHoldsTheTable(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "ENVIRONMENT.md"))
+	require.NoError(t, err)
+	text := strings.ReplaceAll(string(doc), "\r\n", "\n")
+	assert.Contains(t, text, "\n\n"+Table()+"\n", "docs/ENVIRONMENT.md holds another table than\n%s", Table())
 }
