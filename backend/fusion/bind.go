@@ -66,7 +66,7 @@ func (e *executor) stateFacts() {
 	for _, r := range g.inputs {
 		v := g.tensors[r]
 		dense := v.storage == nil || v.layout.IsContiguous()
-		takeable := v.version == nil && v.dead() && v.storage != nil && v.storage.refs.Load() == 1
+		takeable := v.version == nil && v.over() && v.storage != nil && v.storage.refs.Load() == 1
 		put(bit(dense)|bit(v.version != nil)<<1|bit(takeable)<<2, 3)
 		if effects || takeable {
 			put(uint64(e.buffer(v))&0xffff, 16)
@@ -253,7 +253,7 @@ func (e *executor) segment() *optimize.Segment {
 			t.Layout = codegen.Contiguous(v.shape)
 			if v.storage != nil {
 				t.Layout = v.layout
-				t.Takeable = v.version == nil && v.dead() && v.storage.refs.Load() == 1
+				t.Takeable = v.version == nil && v.over() && v.storage.refs.Load() == 1
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package fusion
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/ir"
@@ -99,8 +100,19 @@ func (s *Stream) failedBy(op *ir.Operation, f *failure) *Value {
 	return v
 }
 
-// unreported notes a new failure until somebody is told of it.
+// maxErrors bounds the failures a stream that nobody flushes remembers.
+const maxErrors = 256
+
+// unreported notes a new failure until somebody is told of it. When there are
+// many, those told since are dropped; if that is not half of them, so are the
+// oldest but for the first, which is what a flush returns.
 func (s *Stream) unreported(f *failure) {
+	if len(s.errs) >= maxErrors {
+		s.errs = slices.DeleteFunc(s.errs, func(f *failure) bool { return f.reported.Load() })
+		if n := len(s.errs); n > maxErrors/2 {
+			s.errs = slices.Delete(s.errs, 1, n-maxErrors/2+1)
+		}
+	}
 	f.number = s.failures
 	s.failures++
 	s.errs = append(s.errs, f)

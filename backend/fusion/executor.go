@@ -87,12 +87,15 @@ func (e *executor) run(ctx context.Context) {
 	e.base = grow(e.base, len(g.tensors))
 	e.anyFail, e.explored = false, false
 	e.damaged = e.damaged[:0]
-	for _, r := range g.inputs {
+	for i, r := range g.inputs {
 		v := g.tensors[r]
-		if f := s.resolve(v); f != nil {
+		switch f := s.resolve(v); {
+		case f != nil:
 			e.fail[r], e.anyFail = f, true
-		} else {
+		case v.version != nil:
 			e.mem[r] = v.storage
+		default:
+			e.mem[r] = g.held[i]
 		}
 	}
 	if s.window != nil {

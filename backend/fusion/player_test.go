@@ -22,6 +22,8 @@ type way struct {
 	force   bool
 	workers int
 	queue   int
+	streams int  // beside the default one
+	leaves  bool // some inputs are values of Vars, and operations on Vars' values alone are on no stream
 	stir    bool // scopes, releases, reads and flushes at places that depend on the seed
 }
 
@@ -34,6 +36,9 @@ var ways = []way{
 	{name: "fused, stirred, short queues", fused: true, workers: 1, queue: 16, stir: true},
 	{name: "whatever is legal fused, stirred", fused: true, force: true, workers: 1, stir: true},
 	{name: "unfused and stirred", workers: 3, queue: 16, stir: true},
+	{name: "fused, leaves on no stream", fused: true, workers: 1, leaves: true},
+	{name: "fused and stirred, leaves on no stream, four streams", fused: true, workers: 1, streams: 3, leaves: true, stir: true},
+	{name: "unfused and stirred, leaves on no stream, three streams, short queues", workers: 1, queue: 16, streams: 2, leaves: true, stir: true},
 }
 
 func (w way) open() (*fusion.Runtime, error) {
@@ -51,11 +56,12 @@ func (w way) open() (*fusion.Runtime, error) {
 // player records a program on a stream. What it does besides depends on the
 // seed and the tensors' ids, so that it stays the same while a program shrinks.
 type player struct {
-	way  way
-	seed uint64
-	s    *fusion.Stream
-	p    *ir.Program
-	last map[ir.TensorID]int // the last operation that reads a tensor
+	way     way
+	seed    uint64
+	rt      *fusion.Runtime
+	streams []*fusion.Stream // the default first
+	p       *ir.Program
+	last    map[ir.TensorID]int // the last operation that reads a tensor
 
 	values map[ir.TensorID]*fusion.Value
 	vars   map[ir.TensorID]*fusion.Var
@@ -102,22 +108,30 @@ func (w way) playOn(rt *fusion.Runtime, p *ir.Program, d progen.Data, seed uint6
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	r := &player{way: w, seed: seed, s: rt.Default(), p: p, last: map[ir.TensorID]int{},
+	r := &player{way: w, seed: seed, rt: rt, streams: []*fusion.Stream{rt.Default()}, p: p, last: map[ir.TensorID]int{},
 		values: map[ir.TensorID]*fusion.Value{}, vars: map[ir.TensorID]*fusion.Var{}, got: map[ir.TensorID]result{}}
 	for i := range p.Ops {
 		for _, in := range p.Ops[i].Inputs {
 			r.last[in.ID] = i
 		}
 	}
+	for range w.streams {
+		s, err := rt.NewStream()
+		if err != nil {
+			return nil, err
+		}
+		r.streams = append(r.streams, s)
+	}
 	for i, in := range p.Inputs {
-		r.values[in.ID] = r.s.FromBytes(in.DType, in.Shape, d.Inputs[i], 0)
+		r.input(in, d.Inputs[i])
 	}
 	for _, c := range p.Constants {
-		r.values[c.ID] = r.s.FromBytes(c.DType, c.Shape, c.Data, 0)
+		r.input(c.TensorRef, c.Data)
 	}
 	for i, v := range p.Vars {
-		init := r.s.FromBytes(v.DType, v.Shape, d.Vars[i], 0)
-		r.vars[v.ID] = r.s.NewVar(init)
+		s := r.stream("var", v.ID)
+		init := s.FromBytes(v.DType, v.Shape, d.Vars[i], 0)
+		r.vars[v.ID] = s.NewVar(init)
 		if !w.stir || r.chance(2, "release the first version", v.ID) {
 			init.Release(0)
 		}
@@ -131,6 +145,39 @@ func (w way) playOn(rt *fusion.Runtime, p *ir.Program, d progen.Data, seed uint6
 	}
 	r.readAll()
 	return r.got, nil
+}
+
+// stream chooses a stream.
+func (r *player) stream(what string, id ir.TensorID) *fusion.Stream {
+	for k := len(r.streams) - 1; k > 0; k-- {
+		if r.chance(uint64(k+1), fmt.Sprint(what, k), id) {
+			return r.streams[k]
+		}
+	}
+	return r.streams[0]
+}
+
+// input makes an input of the program: a tensor of a stream or a Var's value.
+func (r *player) input(ref ir.TensorRef, data []byte) {
+	v := r.stream("input", ref.ID).FromBytes(ref.DType, ref.Shape, data, 0)
+	if r.way.leaves && r.chance(2, "leaf", ref.ID) {
+		v = r.stream("leaf", ref.ID).NewVar(v).Value()
+	}
+	r.values[ref.ID] = v
+}
+
+// home returns the stream an operation is recorded on: the first operand's
+// that has one; nil if all are leaves.
+func (r *player) home(in []*fusion.Value) *fusion.Stream {
+	for _, v := range in {
+		if s := v.Home(); s != nil {
+			return s
+		}
+	}
+	if r.way.leaves {
+		return nil
+	}
+	return r.streams[0]
 }
 
 // define notes the result of an operation; of a version of a Var a handle is
@@ -153,7 +200,7 @@ func (r *player) op(i int) {
 	out := op.Outputs[0].ID
 	if r.way.stir {
 		if len(r.scopes) < 2 && r.chance(7, "begin", out) {
-			r.scopes = append(r.scopes, r.s.Begin())
+			r.scopes = append(r.scopes, r.stream("begin", out).Begin())
 			r.inside = append(r.inside, map[ir.TensorID]bool{})
 		}
 	}
@@ -165,10 +212,16 @@ func (r *player) op(i int) {
 	if ir.Lookup(op.Kind).Class == ir.ClassEffect {
 		old := op.Inputs[0].ID
 		r.vars[out] = r.vars[old]
-		r.s.Effect(r.vars[old], rec, in[1:]...)
+		s := r.home(in[1:])
+		if s == nil {
+			s = r.streams[0]
+		}
+		s.Effect(r.vars[old], rec, in[1:]...)
 		r.define(out, nil)
+	} else if s := r.home(in); s != nil {
+		r.define(out, s.Record(rec, in...))
 	} else {
-		r.define(out, r.s.Record(rec, in...))
+		r.define(out, r.rt.Defer(rec, in...))
 	}
 	if !r.way.stir {
 		return
@@ -183,7 +236,7 @@ func (r *player) op(i int) {
 		r.read(r.any(out))
 	}
 	if r.chance(12, "flush", out) {
-		_ = r.s.Flush(context.Background()) // reads tell
+		_ = r.stream("flush", out).Flush(context.Background()) // reads tell
 	}
 	if len(r.scopes) > 0 && r.chance(7, "end", out) {
 		r.end()

@@ -3,6 +3,7 @@ package fusion
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -113,6 +114,7 @@ func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
 	if v.storage == nil { // its handle ended meanwhile
 		return v.ReadError(lost)
 	}
+	defer runtime.KeepAlive(v) // a collection must not free the memory meanwhile
 	if v.layout.IsContiguous() {
 		return s.rt.dev.Read(ctx, s.id, dst, v.storage.buf, v.layout.Offset*v.dtype.Size())
 	}

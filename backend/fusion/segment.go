@@ -9,12 +9,13 @@ import "github.com/sinter-ml/sinter/ir"
 type segment struct {
 	s       *Stream
 	nodes   []*node
-	tensors []*Value // by relative id
-	outside []bool   // by relative id: made before the segment
-	reads   []bool   // by relative id: a version from before that an operation reads, other than to overwrite it
-	inputs  []int32  // relative ids of tensors made before, ascending
-	ids     []int32  // the operands' relative ids, node after node
-	begin   []int32  // where each node's operands begin in ids
+	tensors []*Value   // by relative id
+	outside []bool     // by relative id: made before the segment
+	reads   []bool     // by relative id: a version from before that an operation reads, other than to overwrite it
+	inputs  []int32    // relative ids of tensors made before, ascending
+	held    []*Storage // by input: the memory held; nil for versions and for what was let go before it could be held
+	ids     []int32    // the operands' relative ids, node after node
+	begin   []int32    // where each node's operands begin in ids
 	foreign map[*Value]int32
 	rel     ir.Relative
 }
@@ -64,9 +65,11 @@ func (g *segment) relative(v *Value, seg uint64, reads bool) int32 {
 		} else {
 			g.foreign[v] = r
 		}
-		if v.version == nil && v.storage != nil {
-			v.storage.hold()
+		var m *Storage
+		if v.version == nil && v.storage != nil && v.storage.tryHold() {
+			m = v.storage
 		}
+		g.held = append(g.held, m)
 	}
 	if reads && v.version != nil && g.outside[r] && !g.reads[r] {
 		g.reads[r] = true
@@ -89,14 +92,15 @@ func (g *segment) find(v *Value, seg uint64) (int32, bool) {
 
 // reset empties the segment, drops its holds and keeps its memory.
 func (g *segment) reset() {
-	for _, r := range g.inputs {
-		v := g.tensors[r]
+	for i, r := range g.inputs {
 		if g.reads[r] {
-			v.version.unask()
-		} else if v.version == nil && v.storage != nil {
-			v.storage.letGo()
+			g.tensors[r].version.unask()
+		} else if m := g.held[i]; m != nil {
+			m.letGo()
 		}
 	}
+	clear(g.held)
+	g.held = g.held[:0]
 	clear(g.nodes)
 	clear(g.tensors)
 	g.nodes, g.tensors = g.nodes[:0], g.tensors[:0]

@@ -288,7 +288,9 @@ func (e *executor) free(st *step) {
 // elements of a stored value in row-major order and one hold for the caller.
 func (s *Stream) dense(v *Value) (*Storage, error) {
 	if v.version == nil && v.layout.Offset == 0 && v.layout.IsContiguous() && v.storage.buf.Bytes == v.bytes() {
-		v.storage.hold()
+		if !v.storage.tryHold() {
+			return nil, lost
+		}
 		return v.storage, nil
 	}
 	return s.copyOut(v.storage, v.layout, v.dtype)

@@ -44,6 +44,20 @@ func (s *Stream) alloc(bytes int) (*Storage, error) {
 
 func (st *Storage) hold() { st.refs.Add(1) }
 
+// tryHold is hold for who may come too late, such as a stream that records an
+// operation on a tensor another goroutine releases.
+func (st *Storage) tryHold() bool {
+	for {
+		n := st.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if st.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
 // letGo drops one holder and frees the buffer after the last.
 func (st *Storage) letGo() {
 	if st.refs.Add(-1) == 0 {
