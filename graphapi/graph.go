@@ -30,7 +30,7 @@ type Graph struct {
 }
 
 // IsHardware reports whether a replay runs recorded work rather than the
-// function.
+// function: a graph of the device, or a launch list on the CPU.
 func (g *Graph) IsHardware() bool { return g.rec != nil }
 
 // FallbackReason returns why the function runs again at each replay, nil if it
@@ -56,13 +56,26 @@ func (g *Graph) In(i int) *sinter.Var {
 	return g.in[i]
 }
 
+// FrozenItem is something that every replay repeats as it was when the function
+// was captured.
+type FrozenItem struct {
+	What     string // "scalar", "data" copied from the host, or "tensor" from outside
+	Op       string // the operation that uses it, such as "Mul"
+	Value    string // the scalar, how many bytes of data, or which tensor
+	Position string // file:line of the operation
+}
+
 // Frozen lists what every replay repeats as it was: host scalars, host data
 // and tensors from outside, with file:line.
-func (g *Graph) Frozen() []fusion.FrozenItem {
+func (g *Graph) Frozen() []FrozenItem {
 	if g.rec == nil {
 		return nil
 	}
-	return g.rec.Frozen
+	items := make([]FrozenItem, len(g.rec.Frozen))
+	for i, x := range g.rec.Frozen {
+		items[i] = FrozenItem(x)
+	}
+	return items
 }
 
 // Out returns output i as the last replay made it. Take it anew after each
