@@ -145,7 +145,7 @@ func TestSingleSources(t *testing.T) {
 	p.op(ir.Arange, shape(1000), to(ir.BF16), scalar(ir.F64Scalar(1), ir.F64Scalar(0.00390626)))
 	p.op(ir.Arange, shape(0), to(ir.F32), scalar(ir.F64Scalar(0.1), ir.F64Scalar(0.3)))
 	p.op(ir.Bernoulli, shape(4, 5), to(ir.Bool), with(ir.F32Scalar(0.3)))
-	for _, r := range [][2]int64{{0, 2}, {-7, 1 << 20}, {3, 1<<40 + 12345}, {-1 << 61, 1 << 61}, {0, 1<<63 - 1}} {
+	for _, r := range [][2]int64{{0, 2}, {-7, 1 << 20}, {3, 3 + ir.MaxRandRange}, {-1 << 30, 1<<30 - 5}, {1<<63 - 9, 1<<63 - 1}, {-1 << 63, -1<<63 + ir.MaxRandRange}} {
 		p.op(ir.RandInt, shape(33), to(ir.I64), with(ir.I64Scalar(r[0]), ir.I64Scalar(r[1])))
 	}
 	checkAlone(t, p)
