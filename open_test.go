@@ -5,12 +5,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/internal/env"
 )
@@ -69,19 +72,13 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	// A logger and a fuser of the program's own.
-	var log bytes.Buffer
-	mine := fuser.Default()[0]
-	mine.Name = "mine"
-	dev := open(t, sinter.WithLogger(slog.New(slog.NewTextHandler(&log, nil))), sinter.WithFusers(mine),
-		sinter.WithWorkers(1), sinter.WithQueueLimit(8), sinter.WithPlanCache(2))
+	dev := open(t, sinter.WithQueueLimit(8))
 	x := sinter.Ones(dev, sinter.F32, 4)
 	for range 40 {
 		x = x.AddScalar(1)
 	}
 	require.NotZero(t, dev.Stats().Segments, "a queue nothing drains is cut")
 	require.Equal(t, []float32{41, 41, 41, 41}, read[float32](t, x))
-	require.Empty(t, log.String())
 
 	file := filepath.Join(t.TempDir(), "trace")
 	dev, err := sinter.Open("cpu", sinter.WithTrace(file))
@@ -93,6 +90,122 @@ func TestOptions(t *testing.T) {
 	require.Contains(t, string(trace), "Exp")
 	_, err = sinter.Open("cpu", sinter.WithTrace(filepath.Join(file, "x")))
 	require.Error(t, err)
+}
+
+// eager is a fuser of the program's own: a library fuser that promises more
+// and signs its blocks.
+type eager struct{ fuser.Fuser }
+
+func (eager) Name() string { return "eager" }
+
+func (e eager) Properties() fuser.Properties {
+	p := e.Fuser.Properties()
+	p.Score *= 2
+	return p
+}
+
+func (e eager) Finish() (*fuser.Optimization, error) {
+	o, err := e.Fuser.Finish()
+	if o != nil {
+		o.Fuser = e.Name()
+	}
+	return o, err
+}
+
+func (e eager) Clone() fuser.Fuser { return eager{e.Fuser.Clone()} }
+
+// A fuser given to Open makes blocks beside those of the library.
+func TestWithFusers(t *testing.T) {
+	var library fuser.Factory
+	for _, f := range fuser.Default() {
+		if f.Name == "elementwise" {
+			library = f
+		}
+	}
+	require.NotNil(t, library.New)
+	mine := fuser.Factory{Name: "eager", New: func(g *fuser.Graph, p *fuser.Profile) fuser.Fuser { return eager{library.New(g, p)} }}
+	for _, added := range []bool{false, true} {
+		var opts []sinter.Option
+		if added {
+			opts = append(opts, sinter.WithFusers(mine))
+		}
+		dev := open(t, opts...)
+		var blocks []string
+		dev.Runtime().Observe(func(r *fusion.Run) {
+			for _, b := range r.Plan.Blocks {
+				blocks = append(blocks, b.Fuser)
+			}
+		})
+		got := read[float32](t, sinter.From(dev, []float32{1, 2}, 2).AddScalar(1).MulScalar(3).Neg())
+		dev.Runtime().Observe(nil)
+		require.Equal(t, []float32{-6, -9}, got)
+		if added {
+			require.Contains(t, blocks, "eager")
+		} else {
+			require.Equal(t, []string{"elementwise"}, blocks)
+		}
+	}
+}
+
+// A warning, here of a sequence planned again and again, goes to the logger
+// given to Open.
+func TestWithLogger(t *testing.T) {
+	var log bytes.Buffer
+	dev := open(t, sinter.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	for i := range 4 { // which tensors are released changes each time
+		x := sinter.From(dev, []float32{1, 2, 3, 4}, 4)
+		y := x.AddScalar(1)
+		z := y.MulScalar(2)
+		last := z.Exp()
+		if i&1 != 0 {
+			y.Release()
+		}
+		if i&2 != 0 {
+			z.Release()
+		}
+		read[float32](t, last)
+	}
+	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "of one sequence")
+}
+
+// A device that may keep two plans forgets the first of three.
+func TestWithPlanCache(t *testing.T) {
+	programs := []func(x *tensor) *tensor{
+		func(x *tensor) *tensor { return x.AddScalar(1).Exp() },
+		func(x *tensor) *tensor { return x.MulScalar(2).Tanh().Neg() },
+		func(x *tensor) *tensor { return x.Sub(x).Abs().AddScalar(1) },
+	}
+	for plans, explored := range map[int]int64{2: 6, 3: 3} {
+		dev := open(t, sinter.WithPlanCache(plans))
+		for range 2 {
+			for _, f := range programs {
+				s := dev.NewStream() // a stream keeps plans of its own
+				read[float32](t, f(sinter.From(s, []float32{1, 2}, 2)))
+				require.NoError(t, s.Close())
+			}
+		}
+		require.Equal(t, explored, dev.Stats().Explorations, "%d plans", plans)
+	}
+}
+
+// The caller is one of the threads, so a device has one goroutine less.
+func TestWithWorkers(t *testing.T) {
+	working := func() int {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		return bytes.Count(stacks, []byte("cpu.(*workers).loop("))
+	}
+	for _, n := range []int{1, 2, 5} {
+		before := working()
+		dev, err := sinter.Open("cpu", sinter.WithWorkers(n))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return working() == before+n-1 }, 5*time.Second, time.Millisecond, "%d workers", n)
+		x := sinter.Uniform(dev, sinter.F32, 0, 1, 1<<16)
+		require.Len(t, read[float32](t, x.Exp()), 1<<16)
+		require.Equal(t, before+n-1, working())
+		require.NoError(t, dev.Close())
+	}
 }
 
 // Fusing changes how much is launched and moved, never a bit.
