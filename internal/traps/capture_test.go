@@ -1,8 +1,12 @@
 package traps
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
+	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,34 +72,75 @@ func TestHostScalars(t *testing.T) {
 	})
 }
 
-// Momentum and Adam with their step on the device equal eager steps.
+// What the host computes for each step of an optimizer was frozen. Momentum and
+// Adam with their step and rate on the device equal eager steps.
 func TestOptimizerInGraph(t *testing.T) {
-	each(t, func(t *testing.T, dev *sinter.Device) {
-		type state struct{ w, m, v, step *sinter.Var }
-		start := func() state {
-			z := func() *sinter.Var { return sinter.NewVar(sinter.Zeros(dev, sinter.F32, 8)) }
-			return state{sinter.NewVar(gen(wavy, 8)(dev)), z(), z(), sinter.NewVar(sinter.Scalar(dev, float32(0)))}
-		}
-		adam := func(s state, x *tensor) tensors {
-			g := s.w.Value().Mul(x)
+	type state struct{ w, m, v, step, rate *sinter.Var }
+	optimizers := map[string]func(s state, g *tensor){
+		"momentum": func(s state, g *tensor) {
+			s.m.Set(s.m.Value().MulScalar(0.9).Add(g))
+			s.w.Set(s.w.Value().Sub(s.m.Value().Mul(s.rate.Value())))
+		},
+		"Adam": func(s state, g *tensor) {
 			s.step.Set(s.step.Value().AddScalar(1))
 			s.m.Set(s.m.Value().MulScalar(0.9).Add(g.MulScalar(0.1)))
 			s.v.Set(s.v.Value().MulScalar(0.99).Add(g.Square().MulScalar(0.01)))
 			bias := func(beta float64) *tensor {
-				return sinter.Full(x.Stream(), sinter.F32, beta).Pow(s.step.Value()).Neg().AddScalar(1)
+				return sinter.Full(g.Stream(), sinter.F32, beta).Pow(s.step.Value()).Neg().AddScalar(1)
 			}
 			update := s.m.Value().Div(bias(0.9)).Div(s.v.Value().Div(bias(0.99)).Sqrt().AddScalar(1e-8))
-			s.w.Set(s.w.Value().Sub(update.MulScalar(0.1)))
-			return tensors{g.Square().Sum()}
-		}
-		eager, graphed := start(), start()
-		g := capture(t, dev, func(in tensors) tensors { return adam(graphed, in[0]) }, tensors{sinter.Ones(dev, sinter.F32, 8)}, graphapi.RequireHardware())
-		for i := range 5 {
-			x := sinter.Full(dev, sinter.F32, float64(i+1), 8)
-			loss := adam(eager, x)[0]
-			require.NoError(t, g.Replay(x))
-			require.Equal(t, read[float32](t, loss), read[float32](t, g.Out(0)), "step %d", i)
-			require.Equal(t, read[float32](t, eager.w.Value()), read[float32](t, graphed.w.Value()), "step %d", i)
+			s.w.Set(s.w.Value().Sub(update.Mul(s.rate.Value())))
+		},
+	}
+	// The same in float64.
+	reference := map[string]func(w, m, v, g *float64, step int, rate float64){
+		"momentum": func(w, m, _, g *float64, _ int, rate float64) {
+			*m = 0.9**m + *g
+			*w -= rate * *m
+		},
+		"Adam": func(w, m, v, g *float64, step int, rate float64) {
+			*m = 0.9**m + 0.1**g
+			*v = 0.99**v + 0.01**g**g
+			n := float64(step)
+			*w -= rate * (*m / (1 - math.Pow(0.9, n))) / (math.Sqrt(*v/(1-math.Pow(0.99, n))) + 1e-8)
+		},
+	}
+	const n = 8
+	each(t, func(t *testing.T, dev *sinter.Device) {
+		for name, optimize := range optimizers {
+			start := func() state {
+				z := func() *sinter.Var { return sinter.NewVar(sinter.Zeros(dev, sinter.F32, n)) }
+				c := func() *sinter.Var { return sinter.NewVar(sinter.Scalar(dev, float32(0))) }
+				return state{sinter.NewVar(gen(wavy, n)(dev)), z(), z(), c(), c()}
+			}
+			train := func(s state, x *tensor) tensors {
+				g := s.w.Value().Mul(x)
+				optimize(s, g)
+				return tensors{g.Square().Sum()}
+			}
+			eager, graphed := start(), start()
+			g := capture(t, dev, func(in tensors) tensors { return train(graphed, in[0]) }, tensors{sinter.Ones(dev, sinter.F32, n)}, graphapi.RequireHardware())
+			var w, m, v [n]float64
+			for k := range w {
+				w[k] = float64(wavy(k))
+			}
+			for i := range 5 {
+				rate := 0.1 / float64(i+1) // a schedule
+				for _, s := range []state{eager, graphed} {
+					sinter.Write(s.rate, []float32{float32(rate)})
+				}
+				x := sinter.Full(dev, sinter.F32, float64(i+1), n)
+				loss := train(eager, x)[0]
+				require.NoError(t, g.Replay(x))
+				require.Equal(t, read[float32](t, loss), read[float32](t, g.Out(0)), "%s, step %d", name, i)
+				require.Equal(t, read[float32](t, eager.w.Value()), read[float32](t, graphed.w.Value()), "%s, step %d", name, i)
+				got := read[float32](t, graphed.w.Value())
+				for k := range w {
+					grad := w[k] * float64(i+1)
+					reference[name](&w[k], &m[k], &v[k], &grad, i+1, rate)
+					require.InDelta(t, w[k], got[k], 1e-4, "%s, step %d, element %d", name, i, k)
+				}
+			}
 		}
 	})
 }
@@ -179,18 +224,27 @@ func TestDropoutInGraph(t *testing.T) {
 	})
 }
 
-// Printing a tensor in the window read it.
+// Printing a tensor in the window read it, as did a logger that logs all.
 func TestPrintingInTheWindow(t *testing.T) {
-	each(t, func(t *testing.T, dev *sinter.Device) {
+	for _, fuse := range []bool{false, true} {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))
+		dev := open(t, sinter.WithFusion(fuse), sinter.WithLogger(logger))
 		var printed string
 		g := capture(t, dev, func(in tensors) tensors {
 			y := in[0].Exp()
 			printed = fmt.Sprint(y, in[0], y.Err())
+			logger.Debug("in the window", "y", y, "in", in[0])
 			return tensors{y.AddScalar(1)}
-		}, tensors{sinter.Ones(dev, sinter.F32, 2, 3)}, graphapi.RequireHardware())
+		}, tensors{sinter.Zeros(dev, sinter.F32, 2, 3)}, graphapi.RequireHardware())
 		require.Contains(t, printed, "f32[2,3]")
+		require.Equal(t, 4, strings.Count(log.String(), "level=DEBUG"), "three warm-ups and the recording")
+		require.Contains(t, log.String(), "y=\"f32[2,3]")
+		require.NotContains(t, log.String(), "WARN")
 		require.True(t, g.IsHardware())
-	})
+		require.NoError(t, g.Replay())
+		require.Equal(t, []float32{2, 2, 2, 2, 2, 2}, read[float32](t, g.Out(0)))
+	}
 }
 
 // Giving pooled memory back took the graph's away.

@@ -20,7 +20,7 @@
 //	floor division of floats is off by one              FloorDiv
 //	atan2(0, 0)                                         Atan2
 //	padding folded into a pool                          pools
-//	an identity transpose folded into a product         ONNX import
+//	a Transpose without perm reverses the axes          ONNX import
 //	compile time explodes with depth                    nothing: asserted by package bench
 //	another thread disturbs a capture                   a driver with capture modes
 //	a module is unloaded, a legacy stream used          a driver

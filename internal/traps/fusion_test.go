@@ -150,6 +150,25 @@ var fusionTraps = []trap{
 		},
 	},
 	{
+		name: "a permutation that changes nothing, before a product",
+		why:  "it was folded into the product as a transpose",
+		in: []input{of(dims(2, 2), float32(1), 2, 3, 4), of(dims(2, 2), float32(5), 6, 7, 8), of(dims(2, 2), float32(100), 200, 300, 400),
+			of(dims(2, 2), float32(1), 2, 3, 4)},
+		f: func(in tensors) tensors {
+			a, b, c := in[0], in[1], in[2]
+			return tensors{
+				a.Permute(0, 1).MatMul(b).Add(c), a.MatMul(b.Permute(0, 1)).Add(c), a.Permute(0, 1).MatMul(b.Permute(0, 1)).Add(c.T()),
+				a.MatMul(b).Add(c.T()), a.Permute(1, 0).MatMul(b).Add(c), a.Permute(0, 1).Permute(1, 0).MatMul(b.T()).Add(c.Permute(0, 1)),
+				a.MatMul(in[3].Permute(0, 1).AddScalar(0)).Permute(0, 1).Add(c.Permute(1, 0)),
+			}
+		},
+		want: []any{
+			[]float32{119, 222, 343, 450}, []float32{119, 222, 343, 450}, []float32{119, 322, 243, 450},
+			[]float32{119, 322, 243, 450}, []float32{126, 230, 338, 444}, []float32{123, 231, 334, 446},
+			[]float32{107, 310, 215, 422},
+		},
+	},
+	{
 		name: "a matrix plus its own transpose",
 		why:  "the result was written over an operand that is read again through another layout",
 		in:   []input{gen(func(i int) float32 { return float32(i + 1) }, 3, 3)},
