@@ -131,7 +131,8 @@ func (e *executor) launchAlone(opt *fuser.Optimization, call *fuser.Call, exe co
 // warn counts a block that fell back to its operations and says so once.
 func (e *executor) warn(st *step, err error) {
 	var index *ir.IndexError
-	if errors.As(err, &index) {
+	var operand carried
+	if errors.As(err, &index) || errors.As(err, &operand) {
 		return // the program's fault: running alone only finds the operation
 	}
 	if len(st.opt.Ops) == 1 {
