@@ -154,3 +154,25 @@ func TestFrozen(t *testing.T) {
 		require.True(t, strings.HasSuffix(f.Position, "/"+w.where), "%s is not at %s", f.Position, w.where)
 	}
 }
+
+// An operation on a Var alone is recorded when it is used, and compared too.
+func TestLintSeesOperationsOnVars(t *testing.T) {
+	dev := open(t)
+	w := sinter.NewVar(sinter.From(dev, []float32{1, 2}, 2))
+	i := 1.0
+	_, err := graphapi.Capture(context.Background(), dev.Stream(), func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		i++
+		return []*sinter.Tensor{in[0].Add(w.Value().MulScalar(i))}, nil
+	}, []*sinter.Tensor{sinter.From(dev, []float32{1, 2}, 2)})
+	var refused *sinter.CaptureError
+	require.ErrorAs(t, err, &refused)
+	require.ErrorContains(t, err, "host scalar")
+	require.ErrorContains(t, err, "lint_test.go")
+	g := capture(t, dev, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		return []*sinter.Tensor{in[0].Add(w.Value().MulScalar(3))}, nil
+	}, sinter.From(dev, []float32{1, 2}, 2))
+	require.Len(t, g.Frozen(), 1)
+	w.Set(w.Value().MulScalar(10))
+	require.NoError(t, g.Replay())
+	require.Equal(t, []float32{31, 62}, read(t, g.Out(0)))
+}

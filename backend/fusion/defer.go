@@ -118,6 +118,9 @@ func (s *Stream) place(v *Value) (away *Value) {
 	}
 	n.op.Outputs = []ir.TensorRef{{ID: v.id, Shape: v.shape, DType: v.dtype}}
 	v.node = n
+	if w := s.window; w != nil && w.running && w.scope.born < d.born {
+		w.note(&n.op, n.in) // one from before the pass is recorded in one pass only
+	}
 	s.enqueue(n)
 	for i := len(s.scopes) - 1; i >= 0; i-- {
 		if sc := s.scopes[i]; sc.born < d.born {

@@ -253,15 +253,16 @@ func (s *Stream) CopyIn(v *Var, t *Value) (bool, error) {
 		return false, nil
 	}
 	x := t.target()
-	if x.home != nil {
-		if st := x.State(); st == Pending || st == Virtual {
-			x.home.materialise(x)
-		}
+	if x.awayFrom(s) {
+		x.home.materialise(x)
 	}
 	v.settleElsewhere(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(context.Background(), len(s.queue.nodes))
+	if x.home == s && x.is(Virtual) {
+		s.ask(context.Background(), x)
+	}
 	if x.State() != Stored || x.version != nil && x.version.v != v {
 		return false, nil
 	}
@@ -270,9 +271,10 @@ func (s *Stream) CopyIn(v *Var, t *Value) (bool, error) {
 	if x.storage == v.pin {
 		return true, nil // the same memory
 	}
-	if x.version != nil || !x.layout.IsContiguous() {
+	if x.version != nil || !x.layout.IsContiguous() || !x.storage.tryHold() {
 		return false, nil
 	}
+	defer x.storage.letGo() // another stream may release it meanwhile
 	if err := s.supersede(v); err != nil {
 		return true, err
 	}

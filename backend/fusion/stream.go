@@ -34,7 +34,8 @@ type Stream struct {
 	readers readers // scratch of markEffects
 }
 
-// Tape is told of every operation recorded on a stream it is set on; reverse
+// Tape is told of every operation and effect recorded on a stream it is set
+// on, in order; an effect's result is the Var's new version. Reverse
 // mode differentiation builds on it. It is called with the stream locked and
 // must only take notes: the operation is used again for another one later. A
 // value it needs later it marks with Value.Save.
@@ -120,9 +121,6 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 	n.op.Outputs[0].ID = v.id
 	n.out, v.node = v, n
 	s.push(n)
-	if s.tape != nil {
-		s.tape.Recorded(&n.op, n.in, v)
-	}
 	s.cut()
 	return v
 }
@@ -141,6 +139,9 @@ func (s *Stream) enqueue(n *node) {
 	n.out.hash = structuralHash(n, s)
 	s.queue.add(n, s.seg)
 	s.rt.stats.recorded.Add(1)
+	if s.tape != nil {
+		s.tape.Recorded(&n.op, n.in, n.out)
+	}
 }
 
 // operand checks one operand and returns what it stands for.
