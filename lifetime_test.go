@@ -124,14 +124,15 @@ func TestScopePanics(t *testing.T) {
 			var made *tensor
 			runtime.GC()
 			require.NoError(t, dev.Stream().Sync(ctx))
-			before := dev.Stats().Memory.Allocations
+			before := dev.Stats().Memory.InUse
 			require.PanicsWithValue(t, mine{3}, func() {
 				_ = scope(func(sc *sinter.Scope) error {
 					made = sinter.From(sc, make([]float32, 1000), 1000)
 					panic(mine{3})
 				})
 			}, name)
-			require.Equal(t, before, dev.Stats().Memory.Allocations, name)
+			// What a collection finds meanwhile may go, too.
+			require.Less(t, dev.Stats().Memory.InUse, before+4000, name)
 			var dead *sinter.ReleasedError
 			_, err := sinter.Read[float32](ctx, made)
 			require.ErrorAs(t, err, &dead)
