@@ -136,7 +136,7 @@ func TestScopePanics(t *testing.T) {
 			var dead *sinter.ReleasedError
 			_, err := sinter.Read[float32](ctx, made)
 			require.ErrorAs(t, err, &dead)
-			require.ErrorContains(t, err, here(-7), "the line that panicked")
+			require.ErrorContains(t, err, here(-8), "the line that panicked")
 			require.Equal(t, []float32{1}, read[float32](t, sinter.Ones(dev, sinter.F32, 1)))
 		}
 	}

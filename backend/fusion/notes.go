@@ -14,7 +14,7 @@ import (
 type notes struct {
 	ops  []note
 	data []note   // host data
-	outs []uint64 // what was returned, by structure
+	outs []uint64 // what was returned
 }
 
 type note struct {
@@ -64,21 +64,32 @@ func (n *notes) host(pc uintptr, data []byte) {
 	n.data = append(n.data, note{pc: pc, scalars: maphash.Bytes(seed, data), bytes: len(data)})
 }
 
-// output notes a returned tensor: how it was made, or which one it is.
-func (n *notes) output(v *Value, began ir.TensorID) {
-	h := uint64(0)
-	switch {
-	case v == nil:
-	case v.handle != nil:
-		h = mix(1, v.handle.of.version.v.number)
-	case v.is(Unplaced):
-		h = 2
-	case v.id > began: // made in this pass
-		h = v.hash
-	default:
-		h = mix(3, uint64(v.id))
+// outputs notes the returned tensors: those made in the pass by call site,
+// shape and the order they were made in, others by which they are.
+func (n *notes) outputs(outs []*Value, began ir.TensorID) {
+	for _, v := range outs {
+		h := uint64(0)
+		switch {
+		case v == nil:
+		case v.handle != nil:
+			h = mix(1, v.handle.of.version.v.number)
+		case v.id <= began:
+			h = mix(2, uint64(v.id))
+		default:
+			h = mix(3, uint64(v.pc))
+			for _, d := range v.shape {
+				h = mix(h, uint64(d))
+			}
+			earlier := uint64(0)
+			for _, x := range outs {
+				if x != nil && x.id > began && x.id < v.id {
+					earlier++
+				}
+			}
+			h = mix(h, earlier)
+		}
+		n.outs = append(n.outs, h)
 	}
-	n.outs = append(n.outs, h)
 }
 
 // differs returns why a replay of this pass would not be what the program does

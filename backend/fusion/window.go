@@ -102,8 +102,8 @@ func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := make([]*Value, len(outs))
+	w.now.outputs(outs, w.began)
 	for i, v := range outs {
-		w.now.output(v, w.began)
 		kept[i] = w.output(v)
 	}
 	w.endScopes()
