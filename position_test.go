@@ -3,7 +3,6 @@ package sinter_test
 import (
 	"math"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
