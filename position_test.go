@@ -77,7 +77,7 @@ func TestRecordedPosition(t *testing.T) {
 		require.NoError(t, dev.Flush(ctx))
 		require.NotEmpty(t, at, name)
 		for _, p := range at {
-			require.Regexp(t, `^errors_test\.go:\d+$`, p, name)
+			require.Regexp(t, `^position_test\.go:\d+$`, p, name)
 		}
 	}
 }
