@@ -99,7 +99,7 @@ func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor,
 	}
 	captured = true
 	g.rec = rec
-	runtime.AddCleanup(g, func(r *fusion.Recording) { go r.Close() }, rec)
+	runtime.AddCleanup(g, (*fusion.Recording).CloseLater, rec)
 	return g, nil
 }
 

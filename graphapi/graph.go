@@ -230,14 +230,16 @@ func (g *Graph) again() error {
 }
 
 // Close gives back what the graph keeps; its outputs can no longer be read. It
-// may be called again. A graph that is merely dropped is closed by the
-// collector.
+// may be called again. While a capture is open on the graph's stream it is a
+// *CaptureError. A graph that is merely dropped is closed by the collector.
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed, g.out = true, nil
-	if g.rec == nil {
-		return nil
+	if g.rec != nil {
+		if err := g.rec.Close(); err != nil {
+			return err
+		}
 	}
-	return g.rec.Close()
+	g.closed, g.out = true, nil
+	return nil
 }

@@ -123,3 +123,21 @@ func TestDecodeStep(t *testing.T) {
 	require.Equal(t, want, run(open(t), false), "fused")
 	require.Equal(t, want, run(open(t), true), "replayed")
 }
+
+// Closing a graph while another is captured on its stream would run part of a
+// pass: it is refused, and the capture goes on.
+func TestCloseDuringCapture(t *testing.T) {
+	dev := open(t)
+	x := sinter.From(dev, []float32{1, 2}, 2)
+	first := capture(t, dev, double, x)
+	var refused *sinter.CaptureError
+	second := capture(t, dev, func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		y := in[0].AddScalar(1)
+		require.ErrorAs(t, first.Close(), &refused)
+		return []*sinter.Tensor{y.MulScalar(2)}, nil
+	}, x)
+	require.NoError(t, second.Replay())
+	require.Equal(t, []float32{4, 6}, read(t, second.Out(0)))
+	require.NoError(t, first.Close())
+	require.NoError(t, first.Close())
+}

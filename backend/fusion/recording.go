@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -286,17 +287,37 @@ func (s *Stream) CopyIn(v *Var, t *Value) (bool, error) {
 	return true, nil
 }
 
+var errCapturing = &backend.CaptureError{Reason: "a graph cannot be closed while a capture is open on its stream"}
+
+// closeWait is how long CloseLater waits for a capture to end at first.
+const closeWait = time.Millisecond
+
+// CloseLater is Close for a graph nobody has any more: it waits, on a goroutine
+// of its own, for a capture that is open on the stream.
+func (r *Recording) CloseLater() {
+	go func() {
+		for wait := closeWait; r.Close() == error(errCapturing); wait = min(2*wait, time.Second) {
+			time.Sleep(wait)
+		}
+	}()
+}
+
 // Close gives back what the recording keeps. Outputs can no longer be read.
+// While a capture is open on the stream it is refused: it would execute part of
+// a pass.
 func (r *Recording) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil
 	}
-	r.closed = true
 	s := r.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.window != nil {
+		return errCapturing
+	}
+	r.closed = true
 	if !s.closed {
 		s.drain(context.Background(), len(s.queue.nodes))
 	}

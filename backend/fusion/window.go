@@ -142,7 +142,9 @@ func (w *Window) output(v *Value) *Value {
 		op = repeatOnce(v.shape)
 		op.PC = v.pc
 	}
+	w.running = false // the copy is no operation of the program's
 	c := s.record(&op, []*Value{v})
+	w.running = true
 	c.asked = true
 	w.scope.keepLocked(c)
 	return c
