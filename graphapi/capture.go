@@ -45,6 +45,9 @@ func RequireHardware() Option { return func(o *options) { o.requireHardware = tr
 // naming operation and mend. Where recording is not possible (no support, a
 // read or a random number inside f), the graph falls back to running f at each
 // replay; see [Graph.FallbackReason].
+//
+// While f is captured, or runs again in a replay, it has a scope on s to itself:
+// other goroutines must not record on s meanwhile.
 func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor, opts ...Option) (*Graph, error) {
 	var o options
 	for _, opt := range opts {
