@@ -1,7 +1,9 @@
 package fusion
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -165,7 +167,7 @@ func (e *executor) collectVars() {
 			use(n.v, true)
 		}
 	}
-	sortVars(vars)
+	slices.SortFunc(vars, func(a, b varUse) int { return cmp.Compare(a.v.number, b.v.number) })
 	e.vars = vars
 }
 
@@ -195,14 +197,6 @@ func (e *executor) unlockVars() {
 	}
 	clear(e.vars)
 	e.vars = e.vars[:0]
-}
-
-func sortVars(vars []varUse) {
-	for i := 1; i < len(vars); i++ {
-		for j := i; j > 0 && vars[j].v.number < vars[j-1].v.number; j-- {
-			vars[j], vars[j-1] = vars[j-1], vars[j]
-		}
-	}
 }
 
 // operations returns the segment's operations as one slice, ids not relative.

@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"slices"
+
 	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/codegen"
@@ -105,7 +107,7 @@ func (rt *Runtime) prepare(p *optimize.Plan, e *executor) *plan {
 		}
 	}
 	for i := range out.steps {
-		sortInt32(out.steps[i].frees)
+		slices.Sort(out.steps[i].frees)
 	}
 	return out
 }
@@ -132,14 +134,6 @@ func (e *executor) chance(p *optimize.Plan) []int {
 		}
 	}
 	return out
-}
-
-func sortInt32(s []int32) {
-	for i := 1; i < len(s); i++ {
-		for j := i; j > 0 && s[j] < s[j-1]; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
-	}
 }
 
 // indexes reports whether an operation reads indices, which may be out of

@@ -2,7 +2,6 @@ package fusion
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -274,7 +273,7 @@ func (s *Stream) Close() error {
 	delete(s.rt.streams, s)
 	s.rt.idle = append(s.rt.idle, s.id)
 	s.rt.mu.Unlock()
-	return errors.Join(err)
+	return err
 }
 
 // ClosedStream returns a stream every use of which fails.

@@ -56,13 +56,6 @@ func (s *Stream) OpenWindow(ctx context.Context, keepVars bool) (*Window, error)
 	return w, nil
 }
 
-// Capturing reports whether the stream is recording a graph.
-func (s *Stream) Capturing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.window != nil && s.window.recording
-}
-
 // Begin starts a pass. With record nothing is executed from here to End; the
 // device takes notes.
 func (w *Window) Begin(record bool) error {
