@@ -62,16 +62,26 @@ func (c *checker) blocks() error {
 			}
 			c.made[t] = i + 1
 		}
-		if len(b.Fallback) == 0 {
-			continue
+	}
+	return nil
+}
+
+// CheckFallbacks lowers the operations of every block alone and reports what is
+// wrong with that, nil if nothing is.
+func CheckFallbacks(p *Plan) error {
+	for i := range p.Blocks {
+		b := &p.Blocks[i]
+		alone, err := b.Fallback()
+		if err != nil {
+			return fmt.Errorf("block %d: %w", i, err)
 		}
 		var ops []int
-		for _, f := range b.Fallback {
+		for _, f := range alone {
 			if ops = append(ops, f.Ops...); len(f.InPlace) > 0 {
 				return fmt.Errorf("block %d takes storage when it falls back", i)
 			}
 		}
-		if !slices.Equal(ops, b.Ops) {
+		if alone != nil && !slices.Equal(ops, b.Ops) {
 			return fmt.Errorf("block %d of %v falls back to %v", i, b.Ops, ops)
 		}
 	}

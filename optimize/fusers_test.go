@@ -145,7 +145,9 @@ func TestCreatedTensorsInMemory(t *testing.T) {
 	p := throughFusers(t, b)
 	require.Equal(t, [][]int{{0}, {1}, {0, 2, 3}}, kernels(p), p.Format(&b.seg))
 	require.Equal(t, Stored, p.Fates[f])
-	require.Empty(t, p.Blocks[0].Fallback)
+	alone, err := p.Blocks[0].Fallback()
+	require.NoError(t, err)
+	require.Empty(t, alone)
 	require.Equal(t, []Decision{{Event: EventFused, Op: 3, Block: 2}}, p.Log.Why(0, 3))
 
 	b = &builder{} // what is asked for is made once and stored by its reader
@@ -159,7 +161,7 @@ func TestCreatedTensorsInMemory(t *testing.T) {
 	f = b.full(2, 8, 8)
 	y := b.op(ir.Exp, f)
 	b.asked(y)
-	p, err := New(fuser.Default(), cpuProfile, Options{Check: true}).Plan(b.done())
+	p, err = New(fuser.Default(), cpuProfile, Options{Check: true}).Plan(b.done())
 	require.NoError(t, err)
 	require.Equal(t, [][]int{{0, 1}}, kernels(p))
 	require.Equal(t, map[ir.TensorID][]int{f: {0}}, p.Recipes)

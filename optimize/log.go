@@ -41,6 +41,8 @@ type Log struct {
 	Lost      int        `json:"lost,omitempty"` // decisions beyond the limit
 	Steps     int        `json:"steps"`          // edges followed to find paths between blocks
 	Offers    int        `json:"offers"`         // operations offered to fusers
+	Clones    int        `json:"clones"`         // fusers copied to be offered more
+	Lowerings int        `json:"lowerings"`      // operations written as kernels, alone or in a block
 
 	limit  int
 	places map[int][]int // operation → blocks of the plan: what is taken along can be in several

@@ -100,12 +100,12 @@ func TestLogAsJSON(t *testing.T) {
 	l := newLog(10, 1)
 	l.add(Decision{Event: EventOffer, Op: 3, Block: 1, Fuser: "map", Rule: "size", Detail: "Neg"})
 	l.add(Decision{Event: EventChosen, Op: 0, Block: 1, Fuser: "map", Score: 1.5, Ready: true})
-	l.Steps, l.Offers = 2, 3
+	l.Steps, l.Offers, l.Clones, l.Lowerings = 2, 3, 4, 5
 	text, err := json.Marshal(l)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"decisions":[
 		{"event":"offer","op":3,"block":1,"fuser":"map","rule":"size","detail":"Neg"},
-		{"event":"chosen","op":0,"block":1,"fuser":"map","score":1.5,"ready":true}],"steps":2,"offers":3}`, string(text))
+		{"event":"chosen","op":0,"block":1,"fuser":"map","score":1.5,"ready":true}],"steps":2,"offers":3,"clones":4,"lowerings":5}`, string(text))
 }
 
 func TestLogIsBounded(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// lower finishes the units. It returns the unit whose fuser failed, if one did.
-func (f *fates) lower(order []*unit) ([]Block, *unit, error) {
+// lower finishes the units. It returns those whose fusers failed.
+func (f *fates) lower(order []*unit) (blocks []Block, failed []*unit, err error) {
 	for i := range f.g.Tensors {
 		f.g.Tensors[i].Stored = false
 	}
-	blocks := make([]Block, 0, len(order))
+	blocks = make([]Block, 0, len(order))
 	for _, u := range order {
 		// A view taken along is stored elsewhere if it is stored at all.
 		for _, op := range u.ops {
@@ -23,35 +23,30 @@ func (f *fates) lower(order []*unit) ([]Block, *unit, error) {
 			}
 		}
 		b := Block{}
-		var err error
 		switch {
 		case u.alias:
 			out := f.ops[u.core[0]].Outputs[0].ID
 			b.Optimization = &fuser.Optimization{Fuser: "alias", Ops: u.ops, Aliases: []fuser.Alias{{Tensor: out, Of: f.same[out]}}}
 		case u.entry == nil:
+			f.log.Lowerings++
 			if b.Optimization, err = f.p.single(f.g, u.core[0]); err != nil {
 				return nil, nil, fmt.Errorf("optimize: %s: %w", opName(f.seg, u.core[0]), err)
 			}
 		default:
+			f.log.Lowerings += len(u.ops)
 			if b.Optimization, err = u.entry.fuser.Finish(); err == nil {
 				err = f.complete(u, b.Optimization)
 			}
 			if err != nil {
 				f.log.add(Decision{Event: EventFailed, Op: u.core[0], Block: u.block, Fuser: f.p.factories[u.entry.factory].Name, Detail: err.Error()})
-				return nil, u, nil
+				failed = append(failed, u)
+				continue
 			}
-			for _, op := range u.ops {
-				alone, err := f.p.single(f.g, op)
-				if err != nil {
-					return nil, nil, fmt.Errorf("optimize: %s: %w", opName(f.seg, op), err)
-				}
-				alone.InPlace = nil // what is free then was not worked out
-				b.Fallback = append(b.Fallback, alone)
-			}
+			b = f.p.fallback(f.g, b.Optimization)
 		}
 		blocks = append(blocks, b)
 	}
-	return blocks, nil, nil
+	return blocks, failed, nil
 }
 
 // complete checks that an optimization is of the unit's operations and puts in

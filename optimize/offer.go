@@ -65,7 +65,7 @@ func (s *search) offerWith(e entry, op int, in, along []int) (entry, fuser.Verdi
 		last = max(last, e.views[len(e.views)-1])
 	}
 	if len(along) > 0 && along[0] < last {
-		return s.replay(e.factory, union(in, []int{op}), union(e.views, along))
+		return s.replay(e, in, union(in, []int{op}), union(e.views, along))
 	}
 	return s.extend(e, append(along, op))
 }
@@ -97,6 +97,7 @@ func (s *search) along(op int, in, have []int) (out []int, inside bool) {
 // extend offers operations, of which all but the last are taken along, to a
 // clone.
 func (s *search) extend(e entry, ops []int) (entry, fuser.Verdict) {
+	s.log.Clones++
 	next := entry{fuser: e.fuser.Clone(), factory: e.factory, views: e.views}
 	for _, op := range ops {
 		if v := s.fuse(next.fuser, op); !v.Accepted {
@@ -112,24 +113,32 @@ func (s *search) extend(e entry, ops []int) (entry, fuser.Verdict) {
 var accepted = fuser.Verdict{Accepted: true}
 
 // replay offers operations, what they take along, and the views between them to
-// a new fuser.
-func (s *search) replay(factory int, ops, views []int) (entry, fuser.Verdict) {
+// a new fuser, or to a clone of e if what e holds, in and its views, comes
+// first.
+func (s *search) replay(e entry, in, ops, views []int) (entry, fuser.Verdict) {
 	for _, op := range ops {
 		if more, inside := s.along(op, ops, views); inside {
 			views = union(views, more)
 		}
 	}
-	e := entry{fuser: s.p.factories[factory].New(s.g, &s.p.profile), factory: factory, views: views}
-	for _, op := range union(ops, views) {
-		if v := s.fuse(e.fuser, op); !v.Accepted {
-			return e, v
+	next := entry{factory: e.factory, views: views}
+	all, have := union(ops, views), union(in, e.views)
+	if len(have) > 0 && len(have) <= len(all) && slices.Equal(have, all[:len(have)]) {
+		s.log.Clones++
+		next.fuser, all = e.fuser.Clone(), all[len(have):]
+	} else {
+		next.fuser = s.p.factories[e.factory].New(s.g, &s.p.profile)
+	}
+	for _, op := range all {
+		if v := s.fuse(next.fuser, op); !v.Accepted {
+			return next, v
 		}
 	}
-	return e, accepted
+	return next, accepted
 }
 
 func (s *search) fuse(f fuser.Fuser, op int) fuser.Verdict {
-	s.offers++
+	s.log.Offers++
 	return f.Fuse(op)
 }
 

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sinter-ml/sinter/fuser"
@@ -13,7 +14,7 @@ type Options struct {
 	Disable []string
 	// Force fuses whatever is legal and accepted, whether it saves time or not.
 	Force bool
-	// Check validates every plan before it is returned.
+	// Check validates every plan, with its fallbacks, before it is returned.
 	Check bool
 	// Window is how many blocks, in running order, may lie between the parts of
 	// a fusion, 0: 512. It bounds the search for paths.
@@ -67,7 +68,7 @@ func (p *Planner) Plan(seg *Segment) (*Plan, error) {
 		return nil, err
 	}
 	if p.opts.Check {
-		if err := Check(plan, seg); err != nil {
+		if err := cmp.Or(Check(plan, seg), CheckFallbacks(plan)); err != nil {
 			return nil, fmt.Errorf("optimize: plan is wrong: %w", err)
 		}
 	}

@@ -38,12 +38,11 @@ type value struct {
 // search grows the blocks of a segment.
 type search struct {
 	*work
-	d      *dag
-	p      *Planner
-	g      *fuser.Graph
-	o      order
-	ids    int
-	offers int // calls of Fuse
+	d   *dag
+	p   *Planner
+	g   *fuser.Graph
+	o   order
+	ids int
 	// unstorable is, by tensor, what a fuser could not store when only the size
 	// of the recipe asked for it.
 	unstorable []bool
@@ -69,7 +68,7 @@ func (s *search) run() {
 			s.grow(i)
 		}
 	}
-	s.log.Steps, s.log.Offers = s.o.steps, s.offers
+	s.log.Steps = s.o.steps
 }
 
 func (s *search) place(b *block) *block {
@@ -279,8 +278,8 @@ func (s *search) try(set []*block, op int, preds []int, alone float64) *trial {
 	return refuse(RuleNoGain, scores(t, alone))
 }
 
-// combine offers the operations of two blocks, in recorded order, to new
-// fusers of every kind that holds both: alive holds ops.
+// combine offers the operations of two blocks, in recorded order, to fusers of
+// every kind that holds both: alive holds ops.
 func (s *search) combine(into int, ops []int, alive []entry, b *block) []entry {
 	var out []entry
 	all := union(ops, b.ops)
@@ -289,7 +288,11 @@ func (s *search) combine(into int, ops []int, alive []entry, b *block) []entry {
 		if i < 0 {
 			continue
 		}
-		e, v := s.replay(x.factory, all, union(x.views, b.alive[i].views))
+		y, from, in := b.alive[i], x, ops
+		if b.ops[0] < ops[0] {
+			from, in = y, b.ops
+		}
+		e, v := s.replay(from, in, all, union(x.views, y.views))
 		if v.Accepted {
 			out = append(out, e)
 		} else {
@@ -327,6 +330,8 @@ func (s *search) join(t *trial, op int) {
 			s.log.add(Decision{Event: EventMerge, Op: op, Block: b.id, From: x.id})
 		}
 	}
+	slices.Sort(b.preds)
+	b.preds = slices.DeleteFunc(slices.Compact(b.preds), func(p int) bool { return contains(b.ops, p) })
 	s.o.merge(t.set, t.before, b)
 	s.log.add(Decision{Event: EventJoin, Op: op, Block: b.id, Score: t.value.score})
 }

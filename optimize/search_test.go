@@ -273,7 +273,9 @@ func TestBlocksMerge(t *testing.T) {
 	p := plan(t, b, Options{})
 	require.Len(t, p.Blocks, 1)
 	require.Equal(t, []int{0, 1, 2, 3, 4}, p.Blocks[0].Ops)
-	require.Len(t, p.Blocks[0].Fallback, 5)
+	alone, err := p.Blocks[0].Fallback()
+	require.NoError(t, err)
+	require.Len(t, alone, 5)
 }
 
 // A slice whose start is computed waits for it, whoever reads the slice.
@@ -307,7 +309,9 @@ func TestFusionOff(t *testing.T) {
 	require.Empty(t, p.Recipes)
 	for _, b := range p.Blocks {
 		require.Len(t, b.Ops, 1)
-		require.Nil(t, b.Fallback)
+		alone, err := b.Fallback()
+		require.NoError(t, err)
+		require.Nil(t, alone)
 	}
 }
 

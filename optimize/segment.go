@@ -7,7 +7,6 @@ package optimize
 
 import (
 	"github.com/sinter-ml/sinter/codegen"
-	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -52,15 +51,6 @@ type Tensor struct {
 	// Takeable: inputs: the last use is in this segment and its storage may be
 	// taken (the tensor is dead afterwards).
 	Takeable bool
-}
-
-// Block is one optimization of a plan and how its operations run alone.
-type Block struct {
-	*fuser.Optimization
-	// Fallback runs the block's operations one by one, in order, when the
-	// block fails to compile or launch. It writes every output, virtual ones
-	// too. It is nil when the block already is one operation lowered alone.
-	Fallback []*fuser.Optimization
 }
 
 // Fate is what becomes of an operation's output.

@@ -82,7 +82,8 @@ func (s *search) choose(b *block) *unit {
 }
 
 // finish chooses fusers, decides fates, finishes every block and puts them in
-// the order they run. A block whose fuser fails comes apart.
+// the order they run. Blocks whose fusers fail come apart, all that fail at
+// once, so that the rounds do not grow with the segment.
 func (s *search) finish() (*Plan, error) {
 	units := s.units()
 	for {
@@ -95,15 +96,20 @@ func (s *search) finish() (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		if failed == nil {
+		if len(failed) == 0 {
 			return f.plan(order, blocks), nil
 		}
-		if f.relent(failed) {
-			continue
+		next := make([]*unit, 0, len(units)+len(failed))
+		for _, u := range units {
+			switch {
+			case !slices.Contains(failed, u), f.relent(u):
+				next = append(next, u)
+			default:
+				s.log.add(Decision{Event: EventDissolved, Op: u.core[0], Block: u.block, Detail: "its fuser failed"})
+				next = append(next, apart(u.core)...)
+			}
 		}
-		s.log.add(Decision{Event: EventDissolved, Op: failed.core[0], Block: failed.block, Detail: "its fuser failed"})
-		i := slices.Index(units, failed)
-		units = slices.Replace(units, i, i+1, apart(failed.core)...)
+		units = next
 	}
 }
 

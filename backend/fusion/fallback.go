@@ -14,7 +14,11 @@ import (
 // operand that carries an error is skipped and passes the error on.
 func (e *executor) alone(i int) {
 	st := &e.plan.steps[i]
-	fallback := e.plan.Blocks[i].Fallback
+	fallback, err := e.plan.Blocks[i].Fallback()
+	if err != nil {
+		e.failBlock(st, err)
+		return
+	}
 	if fallback == nil {
 		fallback = []*fuser.Optimization{st.opt}
 	}

@@ -146,8 +146,8 @@ func positions(flags []bool) []int {
 func describeBlock(b *optimize.Block, dims []int) Block {
 	out := Block{Fuser: b.Fuser, Ops: b.Ops, Score: b.Score, Stored: b.Stored, Cost: costOf(b.Optimization)}
 	out.Alone = out.Cost
-	if len(b.Fallback) > 0 {
-		out.Alone = costOf(b.Fallback...)
+	if alone, err := b.Fallback(); err == nil && len(alone) > 0 {
+		out.Alone = costOf(alone...)
 		s := Saving(b.Saving)
 		out.Saving = &s
 	}
