@@ -98,13 +98,11 @@ type Device interface {
 	Launch(s Stream, e codegen.Executable, l *codegen.Launch, mem []*Buffer) error
 	// Sync waits for the work on s and reports faults.
 	Sync(ctx context.Context, s Stream) error
-	// Wait makes later work on s wait for the work now on other.
+	// Wait makes later work on s wait for the work now on other. With captures:
+	// see Capturer.
 	Wait(s, other Stream) error
 
-	// BeginCapture starts recording the launches and copies on s instead of
-	// running them. EndCapture stops; with doomed it only stops.
-	BeginCapture(s Stream) error
-	EndCapture(s Stream, doomed bool) (Graph, error)
+	Capturer
 
 	Counters() Counters
 	Close() error
@@ -118,12 +116,4 @@ type Reclaimer interface {
 	// would grow well beyond what it ever was or beyond the limit. No lock of
 	// the device is held: it may call Free.
 	SetReclaim(f func())
-}
-
-// Graph is a recorded list of launches that can be run again.
-type Graph interface {
-	Launches() int
-	// Replay runs the recorded work on s.
-	Replay(s Stream) error
-	Destroy() error
 }

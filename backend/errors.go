@@ -31,13 +31,21 @@ const (
 	CaptureTrim         = "trim"      // pools trimmed inside a window
 	CaptureReplay       = "replay"    // a graph replayed inside the window
 	CaptureDestroyed    = "destroyed" // the graph was destroyed
+	CaptureNotOrigin    = "not begun on this stream"
+	CaptureUnjoined     = "unjoined"  // work of a stream that the first one does not wait for
+	CaptureIsolation    = "isolation" // a wait for work outside the recording
+	CaptureMerge        = "merge"     // a wait between two recordings
+	CaptureBody         = "body"      // bodies of conditional parts begin and end otherwise
+	CaptureTopology     = "topology"  // another graph differs in more than arguments
+	CaptureState        = "state"     // a replay gives less state than launches take
 	CaptureInjected     = "injected"  // by a test
 )
 
 // CaptureError says why a capture was refused or failed.
 type CaptureError struct {
 	Reason string // a short fixed name
-	Op     string // the operation concerned, if any
+	Op     string // the operation or stream concerned, if any
+	Stream Stream // CaptureUnjoined: the stream
 	Err    error
 }
 

@@ -21,6 +21,10 @@ const (
 	CallBeginCapture Call = "BeginCapture"
 	CallEndCapture   Call = "EndCapture"
 	CallReplay       Call = "Replay"
+	CallWait         Call = "Wait"
+	CallBeginBody    Call = "BeginBody"
+	CallEndBody      Call = "EndBody"
+	CallUpdate       Call = "Update"
 )
 
 // ErrInjected is what injected failures wrap, but for out-of-memory errors.
@@ -74,7 +78,7 @@ func Fault(c Call, device string) error {
 		return &CompileError{Err: ErrInjected}
 	case CallLaunch, CallReplay:
 		return &LaunchError{Err: ErrInjected}
-	case CallBeginCapture, CallEndCapture:
+	case CallBeginCapture, CallEndCapture, CallBeginBody, CallEndBody, CallUpdate:
 		return &CaptureError{Reason: CaptureInjected, Err: ErrInjected}
 	}
 	return &DeviceError{Device: device, Err: fmt.Errorf("%s: %w", c, ErrInjected)}

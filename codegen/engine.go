@@ -21,6 +21,15 @@ type Launch struct {
 	Dims   []int // the space: outer, then inner lengths
 	Access []AccessArgs
 	Params []uint64 // F32: float32 bits; I64: the value; Bool: 0, 1; Invalid: float64 bits
+	// State names parameters that a recorded launch takes from the state of its
+	// graph at each replay. A launch that is not recorded has none.
+	State []StateParam
+}
+
+// StateParam makes a parameter word + Add at each replay.
+type StateParam struct {
+	Param, Word int
+	Add         uint64
 }
 
 // Executable is a compiled kernel.

@@ -22,7 +22,7 @@ func (e *ArgsError) Error() string {
 
 // Clone returns a copy that shares nothing with l.
 func (l *Launch) Clone() *Launch {
-	c := &Launch{Dims: slices.Clone(l.Dims), Access: slices.Clone(l.Access), Params: slices.Clone(l.Params)}
+	c := &Launch{Dims: slices.Clone(l.Dims), Access: slices.Clone(l.Access), Params: slices.Clone(l.Params), State: slices.Clone(l.State)}
 	for i := range c.Access {
 		a := &c.Access[i]
 		a.Strides, a.Index, a.Window = slices.Clone(a.Strides), slices.Clone(a.Index), slices.Clone(a.Window)

@@ -48,7 +48,7 @@ func (s suite) capture(t *testing.T) {
 		g := b.captured(func() { require.NoError(t, b.increment(x, 5)) })
 		assert.Equal(t, 1, g.Launches())
 		b.holds(i64s(11), x, "recording runs nothing")
-		require.NoError(t, g.Replay(b.stream))
+		require.NoError(t, g.Replay(b.stream, nil))
 		b.holds(i64s(16), x)
 		require.NoError(t, g.Destroy())
 	}
@@ -76,7 +76,7 @@ func (s suite) capture(t *testing.T) {
 		b.refused(backend.CaptureRead, b.dev.Read(ctx, b.stream, make([]byte, 8), x, 0))
 		b.refused(backend.CaptureSync, b.dev.Sync(ctx, b.stream))
 		b.refused(backend.CaptureTrim, b.dev.Trim())
-		b.refused(backend.CaptureReplay, other.Replay(b.stream))
+		b.refused(backend.CaptureReplay, other.Replay(b.stream, nil))
 		fails[*backend.LaunchError](b, b.dev.Launch(b.stream, b.compileKernel(incrementKernel(ir.I64)), incrementLaunch(2, 0), []*backend.Buffer{x, x}))
 		require.NoError(t, b.increment(x, 2))
 	})
@@ -109,7 +109,7 @@ func (s suite) capture(t *testing.T) {
 		_, err := b.dev.EndCapture(side, false)
 		require.NoError(t, err)
 		require.NoError(t, b.dev.Sync(ctx, side))
-		require.NoError(t, other.Replay(side))
+		require.NoError(t, other.Replay(side, nil))
 		require.NoError(t, b.dev.BeginCapture(side))
 		require.NoError(t, b.dev.CloseStream(side))
 		require.NoError(t, b.increment(x, 1))
@@ -117,8 +117,8 @@ func (s suite) capture(t *testing.T) {
 	require.NoError(t, b.dev.Trim(), "the closed stream's window is gone")
 	require.NoError(t, g.Destroy())
 	require.NoError(t, g.Destroy())
-	b.refused(backend.CaptureDestroyed, g.Replay(b.stream))
-	fails[*backend.DeviceError](b, other.Replay(side))
+	b.refused(backend.CaptureDestroyed, g.Replay(b.stream, nil))
+	fails[*backend.DeviceError](b, other.Replay(side, nil))
 	works()
 }
 
@@ -143,7 +143,7 @@ func (s suite) replay(t *testing.T) {
 		copy(src, i64s(-5))
 		before := b.dev.Counters()
 		for range 3 {
-			require.NoError(t, g.Replay(b.stream))
+			require.NoError(t, g.Replay(b.stream, nil))
 			b.holds(i64s(106), x)
 			b.holds(i64s(103), y)
 		}
@@ -174,7 +174,7 @@ func (s suite) replay(t *testing.T) {
 		for i := range int64(64) {
 			sentinels = append(sentinels, b.upload(i64s(i)))
 		}
-		require.NoError(t, g.Replay(b.stream))
+		require.NoError(t, g.Replay(b.stream, nil))
 		b.holds(i64s(3), out)
 		for i, x := range sentinels {
 			b.holds(i64s(int64(i)), x)
@@ -191,14 +191,14 @@ func (s suite) replay(t *testing.T) {
 			require.NoError(t, b.dev.Launch(b.stream, e, gatherLaunch(2, 1, 1), []*backend.Buffer{table, idx, dst}))
 			require.NoError(t, b.increment(x, 1))
 		})
-		require.NoError(t, g.Replay(b.stream))
+		require.NoError(t, g.Replay(b.stream, nil))
 		require.NoError(t, b.dev.Write(ctx, b.stream, idx, 0, i64s(2)))
-		err := g.Replay(b.stream)
+		err := g.Replay(b.stream, nil)
 		fails[*ir.IndexError](b, err)
 		fails[*backend.LaunchError](b, err)
 		b.holds(i64s(1), x, "nothing after the failure ran")
 		require.NoError(t, b.dev.Write(ctx, b.stream, idx, 0, i64s(1)))
-		require.NoError(t, g.Replay(b.stream))
+		require.NoError(t, g.Replay(b.stream, nil))
 		b.holds(i64s(2), x)
 		b.holds(f32s(2), dst)
 	})
@@ -217,7 +217,7 @@ func (s suite) replay(t *testing.T) {
 			stream := b.newStream()
 			wg.Go(func() {
 				for range rounds {
-					errs[i] = errors.Join(errs[i], g.Replay(stream))
+					errs[i] = errors.Join(errs[i], g.Replay(stream, nil))
 				}
 			})
 		}
@@ -294,7 +294,7 @@ func (b *bench) program() (err error) {
 		g, endErr = b.dev.EndCapture(b.stream, err != nil)
 		return errors.Join(err, endErr)
 	})
-	step(func() error { return g.Replay(b.stream) })
+	step(func() error { return g.Replay(b.stream, nil) })
 	step(func() error { return b.dev.Read(ctx, b.stream, got, bufs[2], 0) })
 	step(func() error { return b.dev.Sync(ctx, b.stream) })
 	if g != nil {

@@ -102,6 +102,30 @@ func (d *FaultyDevice) EndCapture(s backend.Stream, doomed bool) (backend.Graph,
 	return &faultyGraph{g, d}, nil
 }
 
+// Wait fails with a *backend.DeviceError.
+func (d *FaultyDevice) Wait(s, other backend.Stream) error {
+	if err := d.fault(backend.CallWait); err != nil {
+		return err
+	}
+	return d.Device.Wait(s, other)
+}
+
+// BeginBody fails with a *backend.CaptureError.
+func (d *FaultyDevice) BeginBody(s backend.Stream, c backend.Condition) error {
+	if err := d.fault(backend.CallBeginBody); err != nil {
+		return err
+	}
+	return d.Device.BeginBody(s, c)
+}
+
+// EndBody fails with a *backend.CaptureError.
+func (d *FaultyDevice) EndBody(s backend.Stream) error {
+	if err := d.fault(backend.CallEndBody); err != nil {
+		return err
+	}
+	return d.Device.EndBody(s)
+}
+
 // SetReclaim hands the hook to the device behind, if it takes one.
 func (d *FaultyDevice) SetReclaim(f func()) {
 	if r, ok := d.Device.(backend.Reclaimer); ok {
@@ -114,9 +138,28 @@ type faultyGraph struct {
 	dev *FaultyDevice
 }
 
-func (g *faultyGraph) Replay(s backend.Stream) error {
+func (g *faultyGraph) Replay(s backend.Stream, state []uint64) error {
 	if err := g.dev.fault(backend.CallReplay); err != nil {
 		return err
 	}
-	return g.Graph.Replay(s)
+	return g.Graph.Replay(s, state)
+}
+
+// ReplaySteps fails as Replay does, if the graph behind has it.
+func (g *faultyGraph) ReplaySteps(s backend.Stream, state []uint64, after func(step int, err error) error) error {
+	if err := g.dev.fault(backend.CallReplay); err != nil {
+		return err
+	}
+	return g.Graph.(backend.Stepper).ReplaySteps(s, state, after)
+}
+
+// Update fails with a *backend.CaptureError.
+func (g *faultyGraph) Update(from backend.Graph) error {
+	if err := g.dev.fault(backend.CallUpdate); err != nil {
+		return err
+	}
+	if f, ok := from.(*faultyGraph); ok {
+		from = f.Graph
+	}
+	return g.Graph.Update(from)
 }

@@ -51,6 +51,10 @@ func run(t *testing.T, s suite) {
 		{"parallel", suite.parallel},
 		{"capture", suite.capture},
 		{"replay", suite.replay},
+		{"state of a graph", suite.state},
+		{"bodies", suite.bodies},
+		{"forks", suite.forks},
+		{"update", suite.update},
 		{"faults", suite.faults},
 		{"close", suite.close},
 	} {

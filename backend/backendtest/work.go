@@ -272,7 +272,7 @@ func (s suite) close(t *testing.T) {
 	_, err = b.dev.Compile(incrementKernel(ir.I64))
 	fails[*backend.DeviceError](b, err)
 	fails[*backend.DeviceError](b, b.dev.Launch(b.stream, e, incrementLaunch(1, 1), []*backend.Buffer{buf, out}))
-	fails[*backend.DeviceError](b, g.Replay(b.stream))
+	fails[*backend.DeviceError](b, g.Replay(b.stream, nil))
 	fails[*backend.DeviceError](b, b.dev.Trim())
 	fails[*backend.DeviceError](b, b.dev.ClosePool(p))
 	require.NoError(t, g.Destroy())

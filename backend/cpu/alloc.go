@@ -39,8 +39,10 @@ func (d *Device) Alloc(id backend.Stream, n int) (*backend.Buffer, error) {
 func (d *Device) markWindow(s *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.window != nil {
-		s.window.allocated++
+	if w := s.recording(); w != nil {
+		w.mu.Lock()
+		w.allocated++
+		w.mu.Unlock()
 	}
 }
 

@@ -61,7 +61,7 @@ type stream struct {
 	id backend.Stream
 	mu sync.Mutex // held while work of the stream runs
 
-	window *window // not nil: recording
+	window *window // the recording it takes part in, maybe one that ended: see recording
 	pool   backend.Pool
 	fault  error // what Sync reports
 
@@ -183,7 +183,7 @@ func (d *Device) CloseStream(id backend.Stream) error {
 		return err
 	}
 	defer d.leave(s)
-	d.closeWindow(s)
+	_ = d.closeWindow(s) // what is not whole of it does not matter any more
 	d.mu.Lock()
 	delete(d.streams, id)
 	d.mu.Unlock()

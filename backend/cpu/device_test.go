@@ -86,7 +86,7 @@ func TestLaunchAndReplayAllocateNothing(t *testing.T) {
 	// A collection in between would empty the engine's pools of scratch memory.
 	assert.Less(t, testing.AllocsPerRun(100, launch), 1.0)
 	assert.Less(t, testing.AllocsPerRun(100, func() {
-		if g.Replay(s) != nil {
+		if g.Replay(s, nil) != nil {
 			t.Fail()
 		}
 	}), 1.0)

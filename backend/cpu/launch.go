@@ -36,9 +36,8 @@ func (d *Device) Launch(id backend.Stream, e codegen.Executable, l *codegen.Laun
 	if err := exe.check.Check(l, s.sizes); err != nil {
 		return &backend.LaunchError{Kernel: exe.Kernel().Name, Err: err}
 	}
-	if s.window != nil {
-		s.window.launch(exe, l, s.bytes)
-		return nil
+	if w := s.recording(); w != nil {
+		return w.launch(id, exe, l, s.bytes)
 	}
 	return d.run(exe, l, s.bytes)
 }
@@ -71,9 +70,8 @@ func (d *Device) Write(ctx context.Context, id backend.Stream, dst *backend.Buff
 	if err != nil {
 		return d.fail(fmt.Errorf("write: %w", err))
 	}
-	if s.window != nil {
-		s.window.copy(to, append([]byte(nil), src...))
-		return nil
+	if w := s.recording(); w != nil {
+		return w.copy(id, to, append([]byte(nil), src...))
 	}
 	d.copy(to, src)
 	return nil
@@ -90,7 +88,7 @@ func (d *Device) Read(ctx context.Context, id backend.Stream, dst []byte, src *b
 		return err
 	}
 	defer d.leave(s)
-	if s.window != nil {
+	if s.recording() != nil {
 		return &backend.CaptureError{Reason: backend.CaptureRead}
 	}
 	from, err := d.mem.slice(src, offset, len(dst))
@@ -114,9 +112,8 @@ func (d *Device) Copy(id backend.Stream, dst *backend.Buffer, dstOffset int, src
 	if err := errors.Join(errTo, errFrom); err != nil {
 		return d.fail(fmt.Errorf("copy: %w", err))
 	}
-	if s.window != nil {
-		s.window.copy(to, from)
-		return nil
+	if w := s.recording(); w != nil {
+		return w.copy(id, to, from)
 	}
 	d.copy(to, from)
 	return nil
@@ -138,24 +135,12 @@ func (d *Device) Sync(ctx context.Context, id backend.Stream) error {
 		return err
 	}
 	defer d.leave(s)
-	if s.window != nil {
+	if s.recording() != nil {
 		return &backend.CaptureError{Reason: backend.CaptureSync}
 	}
 	if s.fault == nil {
 		return nil
 	}
 	err, s.fault = d.fail(s.fault), nil
-	return err
-}
-
-// Wait checks the streams: the work now on other is done already.
-func (d *Device) Wait(id, other backend.Stream) error {
-	if err := d.open(); err != nil {
-		return err
-	}
-	_, err := d.stream(id)
-	if err == nil {
-		_, err = d.stream(other)
-	}
 	return err
 }

@@ -100,7 +100,7 @@ func (r *Recording) Replay() error {
 	if err := r.supersede(); err != nil {
 		return err
 	}
-	err := r.graph.Replay(s.id)
+	err := r.graph.Replay(s.id, nil)
 	var f *failure
 	if err != nil {
 		f = &failure{err: err}

@@ -20,8 +20,8 @@ func (d *Device) Alloc(id backend.Stream, n int) (*backend.Buffer, error) {
 	default:
 		var grew bool
 		b, grew, err = d.mem.alloc(s.pool, n)
-		if grew && s.window != nil {
-			s.window.allocated++
+		if w := s.recording(); grew && w != nil {
+			w.allocated++
 		}
 	}
 	e := Entry{Call: backend.CallAlloc, Stream: id, Bytes: n, Failed: err != nil}

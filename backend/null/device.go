@@ -49,10 +49,22 @@ type stream struct {
 	fault  error
 }
 
+// window is what a recording counts. Streams that take part share it.
 type window struct {
+	*backend.Forks
 	launches, copies int
 	bytes            int
 	allocated        int
+	words            int
+	nodes            []string // the kinds of its parts, in order
+}
+
+// recording returns the recording the stream takes part in, nil if none.
+func (s *stream) recording() *window {
+	if s.window != nil && !s.window.Active() {
+		s.window = nil
+	}
+	return s.window
 }
 
 // Open opens a null device. Of the options it heeds the memory limit.
@@ -130,7 +142,10 @@ func (d *Device) NewStream() (backend.Stream, error) {
 
 // CloseStream ends a stream; an open window is given up.
 func (d *Device) CloseStream(id backend.Stream) error {
-	return d.do(Entry{Call: CallCloseStream, Stream: id}, func(*stream) error {
+	return d.do(Entry{Call: CallCloseStream, Stream: id}, func(s *stream) error {
+		if w := s.recording(); w != nil && w.Origin(id) {
+			_ = w.End() // what is not whole of it does not matter any more
+		}
 		delete(d.streams, id)
 		return nil
 	})
@@ -142,7 +157,7 @@ func (d *Device) Write(ctx context.Context, id backend.Stream, dst *backend.Buff
 		return err
 	}
 	e := Entry{Call: backend.CallWrite, Stream: id, Buffers: ids(dst), Offsets: []int{offset}, Bytes: len(src)}
-	return d.do(e, func(s *stream) error { return d.move(s, len(src), d.mem.within(dst, offset, len(src))) })
+	return d.do(e, func(s *stream) error { return d.move(id, s, len(src), d.mem.within(dst, offset, len(src))) })
 }
 
 // Read fills dst with zeros.
@@ -152,10 +167,10 @@ func (d *Device) Read(ctx context.Context, id backend.Stream, dst []byte, src *b
 	}
 	e := Entry{Call: backend.CallRead, Stream: id, Buffers: ids(src), Offsets: []int{offset}, Bytes: len(dst)}
 	return d.do(e, func(s *stream) error {
-		if s.window != nil {
+		if s.recording() != nil {
 			return &backend.CaptureError{Reason: backend.CaptureRead}
 		}
-		if err := d.move(s, len(dst), d.mem.within(src, offset, len(dst))); err != nil {
+		if err := d.move(id, s, len(dst), d.mem.within(src, offset, len(dst))); err != nil {
 			return err
 		}
 		clear(dst)
@@ -167,18 +182,22 @@ func (d *Device) Read(ctx context.Context, id backend.Stream, dst []byte, src *b
 func (d *Device) Copy(id backend.Stream, dst *backend.Buffer, dstOffset int, src *backend.Buffer, srcOffset, n int) error {
 	e := Entry{Call: backend.CallCopy, Stream: id, Buffers: ids(dst, src), Offsets: []int{dstOffset, srcOffset}, Bytes: n}
 	return d.do(e, func(s *stream) error {
-		return d.move(s, n, errors.Join(d.mem.within(dst, dstOffset, n), d.mem.within(src, srcOffset, n)))
+		return d.move(id, s, n, errors.Join(d.mem.within(dst, dstOffset, n), d.mem.within(src, srcOffset, n)))
 	})
 }
 
 // move counts or records a copy of n bytes whose arguments gave err.
-func (d *Device) move(s *stream, n int, err error) error {
+func (d *Device) move(id backend.Stream, s *stream, n int, err error) error {
 	if err != nil {
 		return d.fail(err)
 	}
-	if s.window != nil {
-		s.window.copies++
-		s.window.bytes += n
+	if w := s.recording(); w != nil {
+		if err := w.Work(id); err != nil {
+			return err
+		}
+		w.copies++
+		w.bytes += n
+		w.nodes = append(w.nodes, "copy")
 		return nil
 	}
 	d.count.Copies++
@@ -263,11 +282,22 @@ func (d *Device) Launch(id backend.Stream, exe codegen.Executable, l *codegen.La
 		if err := own.check.Check(l, sizes); err != nil {
 			return &backend.LaunchError{Kernel: own.kernel.Name, Err: err}
 		}
-		if s.window != nil {
-			s.window.launches++
-		} else {
+		w := s.recording()
+		if w == nil {
 			d.count.Launches++
+			return nil
 		}
+		for _, p := range l.State {
+			if p.Param < 0 || p.Param >= len(l.Params) || p.Word < 0 {
+				return &backend.LaunchError{Kernel: own.kernel.Name, Err: fmt.Errorf("word %d of the state for parameter %d", p.Word, p.Param)}
+			}
+			w.words = max(w.words, p.Word+1)
+		}
+		if err := w.Work(id); err != nil {
+			return err
+		}
+		w.launches++
+		w.nodes = append(w.nodes, "launch")
 		return nil
 	})
 }
@@ -278,7 +308,7 @@ func (d *Device) Sync(ctx context.Context, id backend.Stream) error {
 		return err
 	}
 	return d.do(Entry{Call: backend.CallSync, Stream: id}, func(s *stream) error {
-		if s.window != nil {
+		if s.recording() != nil {
 			return &backend.CaptureError{Reason: backend.CaptureSync}
 		}
 		err := s.fault
@@ -287,14 +317,6 @@ func (d *Device) Sync(ctx context.Context, id backend.Stream) error {
 			return d.fail(err)
 		}
 		return nil
-	})
-}
-
-// Wait checks the streams.
-func (d *Device) Wait(id, other backend.Stream) error {
-	return d.do(Entry{Call: CallWait, Stream: id, Other: other}, func(*stream) error {
-		_, err := d.enter(other)
-		return err
 	})
 }
 

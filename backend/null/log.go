@@ -67,7 +67,6 @@ const (
 	CallUsePool     backend.Call = "UsePool"
 	CallClosePool   backend.Call = "ClosePool"
 	CallTrim        backend.Call = "Trim"
-	CallWait        backend.Call = "Wait"
 	CallDestroy     backend.Call = "Destroy"
 	CallClose       backend.Call = "Close"
 )

@@ -60,7 +60,7 @@ func TestLogTellsEveryCall(t *testing.T) {
 	require.NoError(t, d.BeginCapture(s))
 	g, err := d.EndCapture(s, false)
 	require.NoError(t, err)
-	require.NoError(t, g.Replay(s))
+	require.NoError(t, g.Replay(s, nil))
 	require.NoError(t, g.Destroy())
 	d.Free(s, a)
 	require.NoError(t, d.Trim())
