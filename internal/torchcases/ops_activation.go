@@ -1,0 +1,38 @@
+package torchcases
+
+import "github.com/sinter-ml/sinter"
+
+// activationOps are the activations, those without a kind of their own composed.
+var activationOps = map[string]adapter{
+	"sigmoid":                  unary((*tensor).Sigmoid, within(4)),
+	"nn.functional.relu":       unary((*tensor).Relu, exact),
+	"nn.functional.silu":       unary((*tensor).Silu, within(4)),
+	"nn.functional.leaky_relu": unary(func(x *tensor) *tensor { return x.LeakyRelu(0.01) }, within(4)),
+	"nn.functional.relu6":      unary(func(x *tensor) *tensor { return x.Clamp(0, 6) }, exact),
+	"nn.functional.gelu": one(func(c *Call) *tensor {
+		if c.text(-1, "approximate", "none") == "tanh" {
+			return c.x().GeluTanh()
+		}
+		return c.x().Gelu()
+	}, within(4)),
+	"nn.functional.threshold": one(func(c *Call) *tensor {
+		x := c.x()
+		return x.MaskFill(x.LessEqualScalar(c.number(1, "threshold", 0)), c.number(2, "value", 0))
+	}, exact),
+	"nn.functional.hardshrink": one(func(c *Call) *tensor {
+		x := c.x()
+		return x.MaskFill(x.Abs().LessEqualScalar(c.number(-1, "lambd", 0.5)), 0)
+	}, exact),
+	"nn.functional.softshrink": unary(func(x *tensor) *tensor {
+		const lambda = 0.5
+		above, below := x.GreaterScalar(lambda), x.LessScalar(-lambda)
+		zero := x.MulScalar(0) // NaN stays
+		return sinter.Where(above, x.SubScalar(lambda), sinter.Where(below, x.AddScalar(lambda), zero))
+	}, exactButZeros),
+	"nn.functional.tanhshrink": unary(func(x *tensor) *tensor { return x.Sub(x.Tanh()) }, rounds(4, greatest)),
+	"nn.functional.glu": one(func(c *Call) *tensor {
+		x, axis := c.x(), c.integer(1, "dim", -1)
+		n := x.Dim(axis) / 2
+		return x.Narrow(axis, 0, n).Mul(x.Narrow(axis, n, n).Sigmoid())
+	}, rounds(6, nil)),
+}

@@ -1,0 +1,67 @@
+package torchcases
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter"
+)
+
+var ctx = context.Background()
+
+func load(t testing.TB) *Corpus {
+	t.Helper()
+	p, err := Load()
+	require.NoError(t, err)
+	return p
+}
+
+func open(t testing.TB, opts ...sinter.Option) *sinter.Device {
+	t.Helper()
+	dev, err := sinter.Open("cpu", append([]sinter.Option{sinter.WithPoison(true)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = dev.Close() })
+	return dev
+}
+
+// Every case that is not excluded gives PyTorch's numbers, and the same bits
+// unfused, fused, and fused with operations before it.
+func TestCases(t *testing.T) {
+	p := load(t)
+	fused, unfused := open(t), open(t, sinter.WithFusion(false))
+	ways := []struct {
+		name   string
+		at     sinter.Placer
+		detour bool
+	}{{"unfused", unfused, false}, {"fused", fused, false}, {"fused with what comes before", fused, true}}
+	for i, c := range p.Cases {
+		if p.Excluded(c) != "" || testing.Short() && i%8 != 0 {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			var first []*Host
+			var err error
+			for _, way := range ways {
+				var out []*Host
+				if out, err = Run(ctx, way.at, c, way.detour); err == nil {
+					if first == nil {
+						first = out
+						err = p.Compare(c, out)
+					}
+					assert.Equal(t, first, out, "%s: other bits than unfused", way.name)
+				}
+				if err != nil {
+					break
+				}
+			}
+			if reason := Faulty(c); reason != "" {
+				assert.Error(t, err, "known to fail (%s), but passes", reason)
+				return
+			}
+			assert.NoError(t, err)
+		})
+	}
+}
