@@ -1,5 +1,7 @@
 package codegen
 
+import "github.com/sinter-ml/sinter/ir"
+
 // Traffic returns the bytes a launch reads and writes, the measure of cost on
 // a device limited by bandwidth.
 //
@@ -41,7 +43,7 @@ func Traffic(k *Kernel, l *Launch) (read, written int64) {
 		}
 		n := k.touched(l, s.Access, through, !k.outerOnly(&k.Body[s.Value]))
 		written += n
-		if s.Add {
+		if s.Mode != ir.Assign {
 			read += n
 		}
 	}
@@ -108,7 +110,7 @@ func (k *Kernel) dependencies(l *Launch) []uint64 {
 			for _, w := range a.Window {
 				d |= 1 << w.Axis
 			}
-		case OpContract, OpAttention, OpPhilox, OpNormal, OpScan:
+		case OpContract, OpAttention, OpPhilox, OpNormal, OpScan, OpSort:
 			d = uint64(1)<<k.Axes() - 1
 		}
 		if k.outerOnly(in) {

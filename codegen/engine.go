@@ -20,7 +20,7 @@ type WindowArg struct{ Axis, Lo, Hi int }
 type Launch struct {
 	Dims   []int // the space: outer, then inner lengths
 	Access []AccessArgs
-	Params []uint64 // F32: float32 bits; I64: the value; Bool: 0, 1; Invalid: float64 bits
+	Params []uint64 // in the form of ir.Scalar
 	// State names parameters that a recorded launch takes from the state of its
 	// graph at each replay. A launch that is not recorded has none.
 	State []StateParam

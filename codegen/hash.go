@@ -36,6 +36,8 @@ func (k *Kernel) Hash() uint64 {
 		}
 		h.bool(in.Exclusive)
 		h.bool(in.Reverse)
+		h.bool(in.Positions)
+		h.bool(in.Overflow)
 		h.uint64(in.Bits)
 		h.values(in.Args)
 	}
@@ -44,7 +46,7 @@ func (k *Kernel) Hash() uint64 {
 		h.int(s.Access)
 		h.int(int(s.Value))
 		h.values(s.Index)
-		h.bool(s.Add)
+		h.int(int(s.Mode))
 	}
 	return uint64(h)
 }
@@ -60,13 +62,13 @@ func (k *Kernel) Equal(o *Kernel) bool {
 
 func equalInstr(a, b Instr) bool {
 	return a.Op == b.Op && a.Type == b.Type && a.Level == b.Level && a.Fn == b.Fn && a.Reduce == b.Reduce &&
-		a.From == b.From && a.To == b.To && a.Exclusive == b.Exclusive && a.Reverse == b.Reverse &&
+		a.From == b.From && a.To == b.To && a.Exclusive == b.Exclusive && a.Reverse == b.Reverse && a.Positions == b.Positions && a.Overflow == b.Overflow &&
 		a.Access == b.Access && a.Access2 == b.Access2 && a.Index == b.Index && a.Index2 == b.Index2 &&
 		a.Bits == b.Bits && slices.Equal(a.Args, b.Args)
 }
 
 func equalStore(a, b Store) bool {
-	return a.Access == b.Access && a.Value == b.Value && a.Add == b.Add && slices.Equal(a.Index, b.Index)
+	return a.Access == b.Access && a.Value == b.Value && a.Mode == b.Mode && slices.Equal(a.Index, b.Index)
 }
 
 // Clone returns a copy that shares nothing with k.

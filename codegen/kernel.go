@@ -24,21 +24,26 @@ const (
 	// again, as often as it likes: reductions, softmax, norms, variance.
 	Rows
 	// Contraction has Inner = 1, the contracted axis, and outer axes
-	// [batch…, m, n]. The body starts with one OpContract; the rest is the
-	// epilogue at each outer point.
+	// [batch…, m, n]. The body has one OpContract; before it come the prologues
+	// of its operands, if they have any, at the levels Left and Right; the rest
+	// is the epilogue at each outer point.
 	Contraction
 	// Scan evaluates OpScan along the one inner axis of each row.
 	Scan
-	// Scatter is a Map whose stores are indexed and happen in the row-major
-	// order of the space.
+	// Scatter is a Map whose stores are indexed and happen, or are joined to what
+	// is there, in the row-major order of the space.
 	Scatter
 	// Attention has the space [batch…, query, value dim] outer and
 	// [key, head dim] inner, and a body that starts with one OpAttention. Heads
 	// are batch axes; heads that share keys and values are two of them.
 	Attention
+	// Sort has one inner axis, along which OpSort orders values; at inner
+	// coordinate j its result is the j-th. Stores may have windows, so that
+	// only the first are written.
+	Sort
 )
 
-var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention"}
+var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention", "sort"}
 
 func (t Template) String() string { return templateNames[t] }
 
@@ -69,17 +74,22 @@ type Access struct {
 	// of the program (gather, scatter, dynamic slice).
 	Indices int
 	// Masked says that the launch gives a window outside of which nothing is
-	// read and the fill value is taken instead (padding, concatenation).
+	// read and the fill value is taken instead (padding, concatenation), or
+	// nothing is written (Sort).
 	Masked bool
 }
 
-// Level says how often a value exists in a Rows kernel.
+// Level says how often a value exists.
 type Level uint8
 
-// The levels.
+// The levels. In a Rows kernel all values but row values are element values; in
+// a contraction element values are those of the epilogue, which exist at each
+// outer point.
 const (
 	Element Level = iota // one for each point of the space
-	Row                  // one for each point of the outer axes
+	Row                  // Rows: one for each point of the outer axes
+	Left                 // Contraction: one for each [batch…, m, k], of the left operand
+	Right                // Contraction: one for each [batch…, k, n], of the right operand
 )
 
 // Value names the result of an instruction: its position in the body.
@@ -88,24 +98,27 @@ type Value int32
 // Op is what an instruction does.
 type Op uint8
 
-// The instructions. Register types are F32, I64 and Bool; a BF16 value lives
-// in an F32 register.
+// The instructions. Register types are the compute dtypes: F64, F32, the
+// integers and Bool; a value of a 16-bit or 8-bit float lives in an F32 register.
+// Integers wrap in their own width.
 const (
 	OpInvalid   Op = iota
-	OpConst        // Bits, of Type
+	OpConst        // Bits, of Type, in the form of ir.Scalar
 	OpParam        // Launch.Params[Index], of Type
 	OpLoad         // the element of Access; Args: Indices index values (I64), then, if masked, the fill value
 	OpCoord        // coordinate along axis Index of the space, I64
 	OpApply        // Fn(Args…)
-	OpCast         // Args[0] converted From → To, rounded once; F32 → BF16 rounds within the F32 register
+	OpCast         // Args[0] converted From → To, rounded once; F32 → F16 rounds within the F32 register; Overflow: see there
+	OpBitcast      // Args[0], a value of dtype From, with the same bits as dtype To
 	OpReduce       // Reduce over the inner axes of Args[0], Element → Row
 	OpCount        // number of points of the inner axes, as Type
-	OpContract     // Σk Access·Access2 along the inner axis, of Type
-	OpScan         // running Reduce (sum) of Args[0] along the inner axis; Exclusive, Reverse
-	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (f64 bits when Type is F32, else i64)
+	OpContract     // Σk left·right along the inner axis, of Type: left is Args[0] or, without Args, Access; right Args[1] or Access2. Two operands of I8 or U8 give I32
+	OpScan         // running Reduce (RSum, RProd, RMax, RMin) of Args[0] along the inner axis; Exclusive, Reverse
+	OpSort         // Args[0] sorted along the inner axis, stably, NaN greatest; Reverse: descending, still stable; Positions: where they were, I64
+	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (F64 when Type is a float, else I64)
 	OpPhilox       // 32-bit random word of the point's row-major position, I64 in 0..2³²-1; Params Index, Index+1 are seed and offset
-	OpNormal       // standard normal number of the point's row-major position, F32; Params as OpPhilox
-	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch…, query, value dim), F32; see AttentionSpec
+	OpNormal       // standard normal number of the point's row-major position, F32 or F64; Params as OpPhilox
+	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch…, query, value dim), F32 or F64; see AttentionSpec
 	numOps
 )
 
@@ -163,6 +176,8 @@ type Instr struct {
 	From, To  ir.DType
 	Exclusive bool
 	Reverse   bool
+	Positions bool // OpSort
+	Overflow  bool // OpCast to an 8-bit float: too large is NaN or infinite instead of the greatest value
 	Access    int
 	Access2   int
 	Index     int
@@ -176,8 +191,8 @@ type Instr struct {
 type Store struct {
 	Access int
 	Value  Value
-	Index  []Value // Scatter: the values for the access's indexed axes
-	Add    bool    // Scatter: add to what is there instead of replacing it
+	Index  []Value        // Scatter: the values for the access's indexed axes
+	Mode   ir.ScatterMode // Scatter: how the value joins what is there
 }
 
 // Kernel is a loop program.
@@ -187,7 +202,7 @@ type Kernel struct {
 	Outer, Inner int
 	Buffers      []Buffer
 	Accesses     []Access
-	Params       []ir.DType // runtime scalars; Invalid: the raw bits of an f64
+	Params       []ir.DType // runtime scalars, of register types
 	Attention    AttentionSpec
 	Body         []Instr
 	Stores       []Store

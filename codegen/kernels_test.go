@@ -93,7 +93,7 @@ func scatterKernel() *Kernel {
 			{Op: OpLoad, Type: ir.F32, Access: 0},
 			{Op: OpLoad, Type: ir.I64, Access: 1},
 		},
-		Stores: []Store{{Access: 2, Value: 0, Index: []Value{1}, Add: true}},
+		Stores: []Store{{Access: 2, Value: 0, Index: []Value{1}, Mode: ir.ScatterSum}},
 	}
 }
 

@@ -48,11 +48,14 @@ type Checker struct {
 	// union
 	elements []bool // at every point of the space
 	outer    []bool // at every point of the outer axes
+	left     []bool // at every point of a contraction's left operand
+	right    []bool // at every point of its right operand
 }
 
 // NewChecker returns a checker for launches of a verified kernel.
 func NewChecker(k *Kernel) *Checker {
-	c := &Checker{k: k, elements: make([]bool, len(k.Accesses)), outer: make([]bool, len(k.Accesses))}
+	c := &Checker{k: k, elements: make([]bool, len(k.Accesses)), outer: make([]bool, len(k.Accesses)),
+		left: make([]bool, len(k.Accesses)), right: make([]bool, len(k.Accesses))}
 	mark := func(access int, outerOnly bool) {
 		if outerOnly {
 			c.outer[access] = true
@@ -62,7 +65,11 @@ func NewChecker(k *Kernel) *Checker {
 	}
 	for i := range k.Body {
 		in := &k.Body[i]
-		k.reads(in, func(access int) { mark(access, in.Op == OpLoad && k.outerOnly(in)) })
+		k.reads(in, func(access int) {
+			mark(access, in.Op == OpLoad && k.outerOnly(in))
+			c.left[access] = c.left[access] || in.Level == Left
+			c.right[access] = c.right[access] || in.Level == Right
+		})
 	}
 	for _, s := range k.Stores {
 		mark(s.Access, k.outerOnly(&k.Body[s.Value]))
@@ -91,7 +98,7 @@ func (c *Checker) Check(l *Launch, sizes []int) error {
 		}
 	}
 	for i, p := range k.Params {
-		if p == ir.Bool && l.Params[i] > 1 || p == ir.F32 && l.Params[i]>>32 != 0 {
+		if !(ir.Scalar{DType: p, Bits: l.Params[i]}).Canonical() {
 			return c.fail("launch", "param %d of type %v is %#x", i, p, l.Params[i])
 		}
 	}
@@ -117,6 +124,11 @@ func (c *Checker) access(l *Launch, i int, sizes []int) error {
 	for _, w := range a.Window {
 		if w.Axis < 0 || w.Axis >= k.Axes() {
 			return c.failAccess(i, "window on axis %d of %d", w.Axis, k.Axes())
+		}
+	}
+	for axis, stride := range a.Strides {
+		if stride != 0 && l.Dims[axis] > 1 && (c.left[i] && k.apart(Left, axis) || c.right[i] && k.apart(Right, axis)) {
+			return c.failAccess(i, "stride %d on axis %d, which the operand does not have", stride, axis)
 		}
 	}
 	if c.outer[i] {

@@ -14,10 +14,12 @@ var opNames = [numOps]string{
 	OpCoord:     "coord",
 	OpApply:     "apply",
 	OpCast:      "cast",
+	OpBitcast:   "bitcast",
 	OpReduce:    "reduce",
 	OpCount:     "count",
 	OpContract:  "contract",
 	OpScan:      "scan",
+	OpSort:      "sort",
 	OpArange:    "arange",
 	OpPhilox:    "philox",
 	OpNormal:    "normal",
@@ -37,9 +39,9 @@ var modeNames = [...]string{"in", "out", "inout"}
 // String returns "in", "out" or "inout".
 func (m Mode) String() string { return modeNames[m] }
 
-var levelNames = [...]string{"element", "row"}
+var levelNames = [...]string{"element", "row", "left", "right"}
 
-// String returns "element" or "row".
+// String returns "element", "row", "left" or "right".
 func (l Level) String() string { return levelNames[l] }
 
 // attentionAccesses is how many accesses, from access 0 on, an attention
@@ -57,8 +59,10 @@ func (k *Kernel) reads(in *Instr, f func(access int)) {
 	case OpLoad:
 		f(in.Access)
 	case OpContract:
-		f(in.Access)
-		f(in.Access2)
+		if len(in.Args) == 0 {
+			f(in.Access)
+			f(in.Access2)
+		}
 	case OpAttention:
 		for a := range k.attentionAccesses() {
 			f(a)
@@ -67,7 +71,7 @@ func (k *Kernel) reads(in *Instr, f func(access int)) {
 }
 
 // isRegister reports whether values of type d exist in scalar programs.
-func isRegister(d ir.DType) bool { return d == ir.F32 || d == ir.I64 || d == ir.Bool }
+func isRegister(d ir.DType) bool { return d.Valid() && d == d.Compute() }
 
 // Axes returns the number of axes of the kernel's space.
 func (k *Kernel) Axes() int { return k.Outer + k.Inner }

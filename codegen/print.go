@@ -38,11 +38,7 @@ func (k *Kernel) String() string {
 		b.WriteByte('\n')
 	}
 	for i, p := range k.Params {
-		text := p.String()
-		if p == ir.Invalid {
-			text = "f64"
-		}
-		fmt.Fprintf(&b, "  p%d: %s\n", i, text)
+		fmt.Fprintf(&b, "  p%d: %v\n", i, p)
 	}
 	for i := range k.Body {
 		fmt.Fprintf(&b, "  %%%d: %s\n", i, k.instrString(&k.Body[i]))
@@ -52,8 +48,8 @@ func (k *Kernel) String() string {
 		if len(s.Index) > 0 {
 			b.WriteString("[" + values(s.Index) + "]")
 		}
-		if s.Add {
-			b.WriteString(" add")
+		if s.Mode != ir.Assign {
+			fmt.Fprintf(&b, " %v", s.Mode)
 		}
 		fmt.Fprintf(&b, " %%%d\n", s.Value)
 	}
@@ -63,8 +59,8 @@ func (k *Kernel) String() string {
 func (k *Kernel) instrString(in *Instr) string {
 	var b strings.Builder
 	b.WriteString(in.Type.String())
-	if in.Level == Row {
-		b.WriteString(" row")
+	if in.Level != Element {
+		b.WriteString(" " + name(levelNames[:], int(in.Level)))
 	}
 	b.WriteString(" = ")
 	switch in.Op {
@@ -90,10 +86,28 @@ func (k *Kernel) instrString(in *Instr) string {
 		fmt.Fprintf(&b, "%v %s", in.Fn, values(in.Args))
 	case OpCast:
 		fmt.Fprintf(&b, "cast %v to %v %s", in.From, in.To, values(in.Args))
+		if in.Overflow {
+			b.WriteString(" overflow")
+		}
+	case OpBitcast:
+		fmt.Fprintf(&b, "bitcast %v to %v %s", in.From, in.To, values(in.Args))
 	case OpReduce:
 		fmt.Fprintf(&b, "reduce %s %s", name(reduceNames[:], int(in.Reduce)), values(in.Args))
 	case OpContract:
-		fmt.Fprintf(&b, "contract a%d a%d", in.Access, in.Access2)
+		if len(in.Args) > 0 {
+			b.WriteString("contract " + values(in.Args))
+		} else {
+			fmt.Fprintf(&b, "contract a%d a%d", in.Access, in.Access2)
+		}
+	case OpSort:
+		b.WriteString("sort")
+		if in.Positions {
+			b.WriteString(" positions")
+		}
+		if in.Reverse {
+			b.WriteString(" descending")
+		}
+		b.WriteString(" " + values(in.Args))
 	case OpScan:
 		fmt.Fprintf(&b, "scan %s", name(reduceNames[:], int(in.Reduce)))
 		if in.Exclusive {
@@ -134,16 +148,24 @@ func (k *Kernel) instrString(in *Instr) string {
 // constString prints a float as the shortest decimal that reads back the same
 // and as its bits when it is not finite.
 func constString(t ir.DType, bits uint64) string {
-	switch t {
-	case ir.F32:
+	switch {
+	case t == ir.F32:
 		f := math.Float32frombits(uint32(bits))
 		if f != f {
 			return fmt.Sprintf("nan(%#08x)", uint32(bits))
 		}
 		return fmt.Sprint(f)
-	case ir.I64:
+	case t == ir.F64:
+		f := math.Float64frombits(bits)
+		if f != f {
+			return fmt.Sprintf("nan(%#016x)", bits)
+		}
+		return fmt.Sprint(f)
+	case t.IsSigned():
 		return fmt.Sprint(int64(bits))
-	case ir.Bool:
+	case t.IsUnsigned():
+		return fmt.Sprint(bits)
+	case t == ir.Bool:
 		return fmt.Sprint(bits != 0)
 	}
 	return fmt.Sprintf("%#x", bits)

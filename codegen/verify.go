@@ -80,7 +80,7 @@ func (v *verifier) tables() {
 	}
 	for i, p := range k.Params {
 		v.where = fmt.Sprintf("param %d", i)
-		v.check(p == ir.Invalid || isRegister(p), "type %v is neither a register type nor a raw f64", p)
+		v.check(isRegister(p), "type %v is not a register type", p)
 	}
 }
 
@@ -99,9 +99,18 @@ func (v *verifier) template() {
 	case Contraction:
 		v.check(k.Inner == 1, "a contraction has one inner axis, not %d", k.Inner)
 		v.check(k.Outer >= 2, "a contraction has at least two outer axes, not %d", k.Outer)
-		v.check(first == OpContract, "a contraction starts with contract, not %v", first)
-	case Scan:
-		v.check(k.Inner == 1, "a scan has one inner axis, not %d", k.Inner)
+		n := 0
+		for i := range k.Body {
+			switch in := &k.Body[i]; {
+			case in.Op == OpContract:
+				n++
+			case n == 0:
+				v.check(in.Level >= Left, "value %%%d before the contraction is no prologue", i)
+			}
+		}
+		v.check(n == 1, "a contraction contracts once, not %d times", n)
+	case Scan, Sort:
+		v.check(k.Inner == 1, "a %v has one inner axis, not %d", k.Template, k.Inner)
 	case Attention:
 		v.check(k.Outer >= 2 && k.Inner == 2, "attention has at least 2 outer and just 2 inner axes, not %d and %d", k.Outer, k.Inner)
 		v.check(first == OpAttention, "attention starts with attention, not %v", first)
@@ -123,9 +132,10 @@ func (v *verifier) store(i int) {
 	b := k.Buffers[a.Buffer]
 	v.check(b.Mode != In, "writes an input buffer")
 	v.check(val.Type == b.DType.Compute(), "stores %v as %v", val.Type, b.DType)
-	v.check(!a.Masked, "masked store")
+	v.check(!a.Masked || k.Template == Sort, "masked store in a %v kernel", k.Template)
+	v.check(val.Level < Left, "stores a %v value", val.Level)
 	if k.Template != Scatter {
-		v.check(a.Indices == 0 && len(s.Index) == 0 && !s.Add, "indexed or adding store in a %v kernel", k.Template)
+		v.check(a.Indices == 0 && len(s.Index) == 0 && s.Mode == ir.Assign, "indexed or joining store in a %v kernel", k.Template)
 		return
 	}
 	v.check(a.Indices > 0 && len(s.Index) == a.Indices, "%d index values for %d indexed axes", len(s.Index), a.Indices)
@@ -136,20 +146,21 @@ func (v *verifier) store(i int) {
 		v.used[x] = true
 		v.check(k.Body[x].Type == ir.I64, "index %%%d is %v, not i64", x, k.Body[x].Type)
 	}
-	if s.Add {
-		v.check(b.Mode == InOut, "adds to a buffer that is not inout")
-		v.check(val.Type != ir.Bool, "adds bools")
+	if s.Mode != ir.Assign {
+		v.check(b.Mode == InOut, "%v with a buffer that is not inout", s.Mode)
+		v.check(ir.Numbers.Has(b.DType), "%v of %v", s.Mode, b.DType)
 	}
 }
 
 // usage refuses values nobody reads and output buffers nobody writes, and
-// checks that a scan scans.
+// checks that a scan scans and a sort sorts.
 func (v *verifier) usage() {
-	scans := false
+	scans, sorts := false, false
 	for i := range v.k.Body {
 		v.where = fmt.Sprintf("%%%d", i)
 		v.check(v.used[i], "value is not used")
 		scans = scans || v.k.Body[i].Op == OpScan
+		sorts = sorts || v.k.Body[i].Op == OpSort
 	}
 	written := make([]bool, len(v.k.Buffers))
 	if v.err == nil {
@@ -163,4 +174,5 @@ func (v *verifier) usage() {
 	}
 	v.where = "kernel"
 	v.check(v.k.Template != Scan || scans, "a scan kernel without scan")
+	v.check(v.k.Template != Sort || sorts, "a sort kernel without sort")
 }

@@ -11,7 +11,7 @@ import (
 func (k *Kernel) outerOnly(in *Instr) bool {
 	switch k.Template {
 	case Contraction, Attention:
-		return true
+		return in.Level < Left
 	}
 	return in.Level == Row
 }
@@ -25,8 +25,11 @@ func (v *verifier) arg(i, n int) ir.DType {
 	}
 	v.used[a] = true
 	src := &v.k.Body[a]
-	if in.Level == Row && in.Op != OpReduce {
+	switch {
+	case in.Level == Row && in.Op != OpReduce:
 		v.check(src.Level == Row, "row value from element value %%%d", a)
+	case in.Level != src.Level && in.Op != OpContract:
+		v.check(in.Level < Left && src.Level < Left, "%v value from %v value %%%d", in.Level, src.Level, a)
 	}
 	return src.Type
 }
@@ -58,6 +61,7 @@ func (v *verifier) axis(in *Instr, axis int) {
 		limit = v.k.Outer
 	}
 	v.check(axis >= 0 && axis < limit, "no axis %d among the %d it may depend on", axis, limit)
+	v.check(!v.k.apart(in.Level, axis), "a %v value along axis %d", in.Level, axis)
 }
 
 // source checks an access that is read and returns its register type.
@@ -85,16 +89,16 @@ func (v *verifier) instr(i int) {
 	in := &k.Body[i]
 	v.where = fmt.Sprintf("%%%d", i)
 	v.check(isRegister(in.Type), "%v is not a register type", in.Type)
-	v.check(in.Level <= Row, "unknown level %d", uint8(in.Level))
-	v.check(in.Level == Element || k.Template == Rows, "row value in a %v kernel", k.Template)
+	v.check(in.Level <= Right, "unknown level %d", uint8(in.Level))
+	v.check(in.Level != Row || k.Template == Rows, "row value in a %v kernel", k.Template)
+	v.check(in.Level < Left || k.Template == Contraction, "%v value in a %v kernel", in.Level, k.Template)
 	if v.err != nil {
 		return
 	}
 	switch in.Op {
 	case OpConst:
 		v.arity(in, 0)
-		v.check(in.Type != ir.Bool || in.Bits <= 1, "bool constant %#x", in.Bits)
-		v.check(in.Type != ir.F32 || in.Bits>>32 == 0, "f32 constant %#x", in.Bits)
+		v.check(ir.Scalar{DType: in.Type, Bits: in.Bits}.Canonical(), "%v constant %#x", in.Type, in.Bits)
 	case OpParam:
 		v.arity(in, 0)
 		v.param(in.Index, in.Type)
@@ -111,45 +115,57 @@ func (v *verifier) instr(i int) {
 			t := v.arg(i, 0)
 			v.check(t == in.From.Compute(), "operand is %v, not %v", t, in.From)
 			v.check(in.Type == in.To.Compute(), "result is %v, not %v", in.Type, in.To)
+			v.check(!in.Overflow || in.To.IsFloat8(), "a cast to %v has no choice of overflow", in.To)
+		}
+	case OpBitcast:
+		if v.arity(in, 1) && v.check(in.From.Valid() && in.To.Valid() && in.From.Size() == in.To.Size() && in.From != ir.Bool && in.To != ir.Bool, "bits of %v as %v", in.From, in.To) {
+			t := v.arg(i, 0)
+			v.check(t == in.From.Compute(), "operand is %v, not %v", t, in.From)
+			v.check(in.Type == in.To.Compute(), "result is %v, not %v", in.Type, in.To)
 		}
 	case OpReduce:
 		v.reduce(i, in)
 	case OpCount:
 		v.arity(in, 0)
-		v.typeIn(in, ir.F32, ir.I64)
+		v.number(in)
 		v.check(k.Template == Rows || k.Template == Scan, "count in a %v kernel", k.Template)
 	case OpContract:
-		v.arity(in, 0)
-		v.check(k.Template == Contraction && i == 0, "contract is the first instruction of a contraction")
-		v.typeIn(in, ir.F32, ir.I64)
-		a, b := v.plainSource(in.Access), v.plainSource(in.Access2)
-		v.check(a == in.Type && b == in.Type, "contracts %v and %v to %v", a, b, in.Type)
+		v.contract(i, in)
 	case OpScan:
 		v.check(k.Template == Scan, "scan in a %v kernel", k.Template)
-		v.check(in.Reduce == RSum, "no scan by %v", in.Reduce)
-		v.typeIn(in, ir.F32, ir.I64)
+		v.check(in.Reduce <= RMin, "no scan by %v", in.Reduce)
+		v.number(in)
 		if v.arity(in, 1) {
 			t := v.arg(i, 0)
 			v.check(t == in.Type, "operand is %v, not %v", t, in.Type)
 		}
+	case OpSort:
+		v.check(k.Template == Sort, "sort in a %v kernel", k.Template)
+		if v.arity(in, 1) {
+			t := v.arg(i, 0)
+			if in.Positions {
+				t = ir.I64
+			}
+			v.check(in.Type == t, "result is %v, not %v", in.Type, t)
+		}
 	case OpArange:
 		v.arity(in, 0)
-		v.typeIn(in, ir.F32, ir.I64)
+		v.number(in)
 		v.axis(in, in.Index)
 		v.check(in.To == ir.Invalid || in.To.Valid() && in.To.Compute() == in.Type, "rounds %v to %v", in.Type, in.To)
-		raw := ir.Invalid
-		if in.Type == ir.I64 {
+		raw := ir.F64
+		if in.Type.IsInt() {
 			raw = ir.I64
 		}
 		v.param(in.Index2, raw)
 		v.param(in.Index2+1, raw)
 	case OpPhilox, OpNormal:
 		v.arity(in, 0)
-		want := ir.I64
 		if in.Op == OpNormal {
-			want = ir.F32
+			v.typeIn(in, ir.F32, ir.F64)
+		} else {
+			v.typeIn(in, ir.I64)
 		}
-		v.typeIn(in, want)
 		v.check(in.Level == Element, "a random word belongs to an element")
 		v.param(in.Index, ir.I64)
 		v.param(in.Index+1, ir.I64)
@@ -204,12 +220,42 @@ func (v *verifier) apply(i int, in *Instr) {
 			v.check(t == operand, "operands of %s are %v and %v", sig.Name, operand, t)
 		}
 	}
-	ok := operand == ir.F32 && sig.Float || operand == ir.I64 && sig.Int || operand == ir.Bool && sig.Bool
-	v.check(ok, "%s is not defined for %v", sig.Name, operand)
+	v.check(sig.DefinedFor(operand), "%s is not defined for %v", sig.Name, operand)
 	if sig.ResultBool {
 		operand = ir.Bool
 	}
 	v.check(in.Type == operand, "%s gives %v, not %v", sig.Name, operand, in.Type)
+}
+
+// number checks that the result of an instruction is a number.
+func (v *verifier) number(in *Instr) {
+	v.check(in.Type != ir.Bool, "%v has no result of type %v", in.Op, in.Type)
+}
+
+// contract checks the operands of a contraction: two accesses, or the values
+// of two prologues.
+func (v *verifier) contract(i int, in *Instr) {
+	v.check(v.k.Template == Contraction, "contract in a %v kernel", v.k.Template)
+	v.check(in.Level == Element, "contract gives an element value")
+	v.number(in)
+	var a, b ir.DType
+	if len(in.Args) == 0 {
+		a, b = v.plainSource(in.Access), v.plainSource(in.Access2)
+	} else if v.arity(in, 2) {
+		a, b = v.arg(i, 0), v.arg(i, 1)
+		if v.err == nil {
+			l, r := v.k.Body[in.Args[0]].Level, v.k.Body[in.Args[1]].Level
+			v.check(l == Left && r == Right, "contracts %v and %v values", l, r)
+		}
+	}
+	widens := ir.Bytes.Has(a) && ir.Bytes.Has(b) && in.Type == ir.I32
+	v.check(widens || a == in.Type && b == in.Type, "contracts %v and %v to %v", a, b, in.Type)
+}
+
+// apart reports whether values of a level do not vary along an axis, though
+// the template has it: an operand of a contraction along the other's own axis.
+func (k *Kernel) apart(l Level, axis int) bool {
+	return l == Left && axis == k.Outer-1 || l == Right && axis == k.Outer-2
 }
 
 func (v *verifier) reduce(i int, in *Instr) {
@@ -239,14 +285,14 @@ func (v *verifier) attention(i int, in *Instr) {
 	k := v.k
 	v.arity(in, 0)
 	v.check(k.Template == Attention && i == 0, "attention is the first instruction of an attention kernel")
-	v.typeIn(in, ir.F32)
-	v.param(0, ir.F32)
+	v.typeIn(in, ir.F32, ir.F64)
+	v.param(0, in.Type)
 	if k.Attention.Causal {
 		v.param(1, ir.I64)
 	}
 	v.check(!k.Attention.BoolMask || k.Attention.HasMask, "a bool mask without a mask")
 	for a := range k.attentionAccesses() {
-		want := ir.F32
+		want := in.Type
 		if a == 3 && k.Attention.BoolMask {
 			want = ir.Bool
 		}

@@ -48,13 +48,17 @@ func (l *lowering) effect(pos int, p path) error {
 		if err != nil {
 			return err
 		}
-		l.scatter(t, at, v, index, false)
+		l.scatter(t, at, v, index, ir.Assign)
 	default:
 		at, index, err := c.selected(t)
 		if err != nil {
 			return err
 		}
-		l.scatter(t, at, v, []codegen.Value{index}, op.Kind == ir.ScatterAdd)
+		mode := ir.Assign
+		if op.Kind == ir.ScatterAdd {
+			mode = ir.ScatterSum
+		}
+		l.scatter(t, at, v, []codegen.Value{index}, mode)
 	}
 	return nil
 }
@@ -82,12 +86,12 @@ func (c *context) selected(t ir.TensorID) (path, codegen.Value, error) {
 	return p.prepend(step{kind: stepMap, src: src, dst: dst, axes: append(axes, axis)}), index, nil
 }
 
-// scatter writes v where the index values say, or adds it to what is there.
-func (l *lowering) scatter(t ir.TensorID, p path, v codegen.Value, index []codegen.Value, add bool) {
-	mode := codegen.Out
-	if add {
-		mode = codegen.InOut
+// scatter joins v to what is where the index values say.
+func (l *lowering) scatter(t ir.TensorID, p path, v codegen.Value, index []codegen.Value, mode ir.ScatterMode) {
+	use := codegen.Out
+	if mode != ir.Assign {
+		use = codegen.InOut
 	}
-	a := l.bind(t, p, nil, mode)
-	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: a, Value: v, Index: index, Add: add})
+	a := l.bind(t, p, nil, use)
+	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: a, Value: v, Index: index, Mode: mode})
 }

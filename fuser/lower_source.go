@@ -33,8 +33,8 @@ func lowerArange(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	raw := ir.Invalid
-	if c.outDType() == ir.I64 {
+	raw := ir.F64
+	if c.outDType().IsInt() {
 		raw = ir.I64
 	}
 	start, err := c.paramPair(0, raw)

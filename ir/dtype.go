@@ -1,35 +1,67 @@
 package ir
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // DType is the element type of a tensor.
 type DType uint8
 
-// The element types. A Bool is stored as one byte, 0 or 1.
+// The element types. A Bool is stored as one byte, 0 or 1. F8E4M3 (the variant
+// without infinities, E4M3FN) and F8E5M2 are storage: they can be moved and
+// cast, and nothing else.
 const (
 	Invalid DType = iota
+	F64
 	F32
+	F16
 	BF16
 	I64
+	I32
+	I16
+	I8
+	U64
+	U32
+	U16
+	U8
 	Bool
+	F8E4M3
+	F8E5M2
 	numDTypes
+)
+
+// family is what sort of number a dtype holds.
+type family uint8
+
+const (
+	noNumber family = iota
+	float
+	signed
+	unsigned
+	smallFloat // storage only
 )
 
 // dtypeInfo is the one table every dtype question is answered from.
 var dtypeInfo = [numDTypes]struct {
-	name  string
-	size  int
-	float bool
-	int   bool
+	name    string
+	size    int
+	family  family
+	compute DType // what arithmetic is carried out in, Invalid: the type itself
 }{
 	Invalid: {name: "invalid"},
-	F32:     {name: "f32", size: 4, float: true},
-	BF16:    {name: "bf16", size: 2, float: true},
-	I64:     {name: "i64", size: 8, int: true},
+	F64:     {name: "f64", size: 8, family: float},
+	F32:     {name: "f32", size: 4, family: float},
+	F16:     {name: "f16", size: 2, family: float, compute: F32},
+	BF16:    {name: "bf16", size: 2, family: float, compute: F32},
+	I64:     {name: "i64", size: 8, family: signed},
+	I32:     {name: "i32", size: 4, family: signed},
+	I16:     {name: "i16", size: 2, family: signed},
+	I8:      {name: "i8", size: 1, family: signed},
+	U64:     {name: "u64", size: 8, family: unsigned},
+	U32:     {name: "u32", size: 4, family: unsigned},
+	U16:     {name: "u16", size: 2, family: unsigned},
+	U8:      {name: "u8", size: 1, family: unsigned},
 	Bool:    {name: "bool", size: 1},
+	F8E4M3:  {name: "f8e4m3", size: 1, family: smallFloat, compute: F32},
+	F8E5M2:  {name: "f8e5m2", size: 1, family: smallFloat, compute: F32},
 }
 
 // Valid reports whether d is one of the element types.
@@ -51,19 +83,62 @@ func (d DType) Size() int {
 	return dtypeInfo[d].size
 }
 
-// IsFloat reports whether d is a floating-point type.
-func (d DType) IsFloat() bool { return d < numDTypes && dtypeInfo[d].float }
+func (d DType) is(f family) bool { return d < numDTypes && dtypeInfo[d].family == f }
 
-// IsInt reports whether d is an integer type; Bool is not.
-func (d DType) IsInt() bool { return d < numDTypes && dtypeInfo[d].int }
+// IsFloat reports whether d is a floating-point type with arithmetic: F64, F32,
+// F16 or BF16.
+func (d DType) IsFloat() bool { return d.is(float) }
 
-// Compute returns the type arithmetic on d is carried out in: half types
-// compute in F32, every other type in itself.
+// IsFloat8 reports whether d is one of the 8-bit floats, which are storage.
+func (d DType) IsFloat8() bool { return d.is(smallFloat) }
+
+// IsHalf reports whether d is F16 or BF16.
+func (d DType) IsHalf() bool { return d == F16 || d == BF16 }
+
+// IsInt reports whether d is an integer type, signed or not; Bool is not.
+func (d DType) IsInt() bool { return d.is(signed) || d.is(unsigned) }
+
+// IsSigned reports whether d is a signed integer type.
+func (d DType) IsSigned() bool { return d.is(signed) }
+
+// IsUnsigned reports whether d is an unsigned integer type.
+func (d DType) IsUnsigned() bool { return d.is(unsigned) }
+
+// Compute returns the type arithmetic on d is carried out in, which is also
+// the type of its scalars: 16-bit and 8-bit floats compute in F32, every other
+// type in itself.
 func (d DType) Compute() DType {
-	if d == BF16 {
-		return F32
+	if d < numDTypes && dtypeInfo[d].compute != Invalid {
+		return dtypeInfo[d].compute
 	}
 	return d
+}
+
+// Limits returns the least and greatest value of a signed integer type, and 0
+// and the greatest value, as bits, of an unsigned one.
+func (d DType) Limits() (least int64, greatest uint64) {
+	size := d.Size() * 8
+	switch {
+	case d.IsSigned():
+		return -1 << (size - 1), 1<<(size-1) - 1
+	case d.IsUnsigned():
+		return 0, ^uint64(0) >> (64 - size)
+	}
+	return 0, 0
+}
+
+// Wrap keeps the low bits of an integer of type d and extends them to 64 bits,
+// by the sign for a signed type, by zeros for an unsigned one: the canonical
+// form of an integer in a scalar or a register. Other types are left alone.
+func (d DType) Wrap(v int64) int64 {
+	shift := 64 - 8*d.Size()
+	switch {
+	case d.IsSigned():
+		return v << shift >> shift
+	case d.IsUnsigned():
+		return int64(uint64(v) << shift >> shift)
+	}
+	return v
 }
 
 // ParseDType returns the dtype with the given name.
@@ -83,68 +158,4 @@ func DTypes() []DType {
 		out = append(out, d)
 	}
 	return out
-}
-
-// BFloat16 is the 16-bit brain float: the upper half of an IEEE float32.
-type BFloat16 uint16
-
-// Float32 returns the exact value of b.
-func (b BFloat16) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
-
-// BFloat16FromFloat32 rounds f to the nearest bfloat16, ties to even. A NaN
-// stays a NaN; values too large become infinite.
-func BFloat16FromFloat32(f float32) BFloat16 {
-	u := math.Float32bits(f)
-	if u&0x7fffffff > 0x7f800000 {
-		return BFloat16(u>>16 | 0x40)
-	}
-	return BFloat16((u + 0x7fff + u>>16&1) >> 16)
-}
-
-// BFloat16FromInt64 rounds i to the nearest bfloat16, ties to even, in one
-// rounding: going through float32 would round twice.
-func BFloat16FromInt64(i int64) BFloat16 {
-	// float64 is exact up to 2^53; beyond it, rounding to odd keeps the sticky
-	// bits, so the second rounding is the only one that counts.
-	f := float64(i)
-	if back := int64(f); back != i || (i > 0 && back < 0) {
-		f = roundToOdd(i)
-	}
-	return bfloat16FromFloat64(f)
-}
-
-// roundToOdd returns i truncated to 53 significant bits with the lowest bit
-// set when anything was cut off.
-func roundToOdd(i int64) float64 {
-	neg := i < 0
-	u := uint64(i)
-	if neg {
-		u = -u
-	}
-	shift := 0
-	for u>>shift >= 1<<53 {
-		shift++
-	}
-	m := u >> shift
-	if m<<shift != u {
-		m |= 1
-	}
-	f := math.Ldexp(float64(m), shift)
-	if neg {
-		return -f
-	}
-	return f
-}
-
-func bfloat16FromFloat64(f float64) BFloat16 {
-	s := float32(f)
-	if d := float64(s); d != f && !math.IsInf(d, 0) {
-		// Make s the truncation of f with a sticky last bit (round to odd).
-		b := math.Float32bits(s)
-		if math.Abs(d) > math.Abs(f) {
-			b--
-		}
-		s = math.Float32frombits(b | 1)
-	}
-	return BFloat16FromFloat32(s)
 }

@@ -169,7 +169,10 @@ func (o *Operation) checkAttrs(row *Info) error {
 			return err
 		}
 	}
-	if row.Attrs&HasDType != 0 {
+	if a.Mode >= numScatterModes {
+		return argumentErrorf("there is no scatter mode %d", uint8(a.Mode))
+	}
+	if row.Attrs&HasDType != 0 && row.Class != ClassOpaque {
 		if !a.DType.Valid() {
 			return dtypeErrorf("has no valid target dtype (%v)", a.DType)
 		}
@@ -204,13 +207,19 @@ func (a *Attrs) given(ranges []Range) AttrSet {
 	if a.Reverse {
 		set |= HasReverse
 	}
+	if a.Mode != Assign {
+		set |= HasMode
+	}
+	if a.Name != "" {
+		set |= HasName
+	}
 	if len(ranges) != 0 {
 		set |= HasRanges
 	}
 	return set
 }
 
-var attrNames = [...]string{"axes", "shape", "ints", "n", "dtype", "flag", "reverse", "ranges"}
+var attrNames = [...]string{"axes", "shape", "ints", "n", "dtype", "flag", "reverse", "ranges", "mode", "name"}
 
 // String lists the attributes' names as in the text form.
 func (s AttrSet) String() string {
@@ -231,10 +240,10 @@ func (o *Operation) checkScalars(row *Info) error {
 	}
 	for i := range o.Scalars {
 		s := &o.Scalars[i]
-		if s.DType == F32 && s.Bits > math.MaxUint32 || s.DType == Bool && s.Bits > 1 {
+		if !s.Canonical() {
 			return argumentErrorf("scalar %d has bits %#x outside its type %v", i, s.Bits, s.DType)
 		}
-		if row.MinIn > 0 {
+		if row.MinIn > 0 && row.Class != ClassOpaque {
 			if err := o.scalarIs(i, o.Inputs[0].DType.Compute()); err != nil {
 				return err
 			}
@@ -243,19 +252,25 @@ func (o *Operation) checkScalars(row *Info) error {
 	return nil
 }
 
-// scalarIs checks the type of scalar i; Invalid stands for float64 bits.
-func (o *Operation) scalarIs(i int, want DType) error {
-	if got := o.Scalars[i].DType; got != want {
-		return dtypeErrorf("scalar %d is %s, want %s", i, scalarTypeName(got), scalarTypeName(want))
+// Canonical reports whether the bits of a scalar are those of its type.
+func (s Scalar) Canonical() bool {
+	switch {
+	case s.DType == F32:
+		return s.Bits <= math.MaxUint32
+	case s.DType == Bool:
+		return s.Bits <= 1
+	case s.DType.IsInt():
+		return s.DType.Wrap(int64(s.Bits)) == int64(s.Bits)
 	}
-	return nil
+	return s.DType == F64
 }
 
-func scalarTypeName(d DType) string {
-	if d == Invalid {
-		return "f64"
+// scalarIs checks the type of scalar i.
+func (o *Operation) scalarIs(i int, want DType) error {
+	if got := o.Scalars[i].DType; got != want {
+		return dtypeErrorf("scalar %d is %v, want %v", i, got, want)
 	}
-	return d.String()
+	return nil
 }
 
 // checkShape checks rank, signs and size.

@@ -4,18 +4,32 @@ func inferMatMul(o *Operation) (Shape, DType, error) {
 	if err := o.sameDType(0, 1); err != nil {
 		return nil, Invalid, err
 	}
+	shape, err := o.product()
+	return shape, o.Inputs[0].DType, err
+}
+
+func inferIntMatMul(o *Operation) (Shape, DType, error) {
+	if d := o.Inputs[1].DType; !Bytes.Has(d) {
+		return nil, Invalid, dtypeErrorf("operand 1 is %v, want %v", d, Bytes)
+	}
+	shape, err := o.product()
+	return shape, I32, err
+}
+
+// product returns the shape of the matrix product of operands 0 and 1.
+func (o *Operation) product() (Shape, error) {
 	a, b := o.Inputs[0].Shape, o.Inputs[1].Shape
 	if len(a) == 0 || len(b) == 0 {
-		return nil, Invalid, shapeErrorf("operands of rank %d and %d: a product needs rank 1 at least", len(a), len(b))
+		return nil, shapeErrorf("operands of rank %d and %d: a product needs rank 1 at least", len(a), len(b))
 	}
 	// A vector is one row on the left, one column on the right.
 	ka, kb := a[len(a)-1], b[max(len(b)-2, 0)]
 	if ka != kb {
-		return nil, Invalid, shapeErrorf("inner lengths %d and %d of %v and %v differ", ka, kb, a, b)
+		return nil, shapeErrorf("inner lengths %d and %d of %v and %v differ", ka, kb, a, b)
 	}
 	batch, err := broadcast(a[:max(len(a)-2, 0)], b[:max(len(b)-2, 0)])
 	if err != nil {
-		return nil, Invalid, err
+		return nil, err
 	}
 	out := make(Shape, len(batch), len(batch)+2)
 	copy(out, batch)
@@ -25,7 +39,7 @@ func inferMatMul(o *Operation) (Shape, DType, error) {
 	if len(b) > 1 {
 		out = append(out, b[len(b)-1])
 	}
-	return out, o.Inputs[0].DType, nil
+	return out, nil
 }
 
 func inferLinear(o *Operation) (Shape, DType, error) {
@@ -84,6 +98,73 @@ func inferNorm(o *Operation) (Shape, DType, error) {
 }
 
 var normOperands = [...]string{"weight", "bias"}
+
+// channels checks operands from on, which have one element for each channel,
+// axis 1 of x, and returns the number of channels.
+func (o *Operation) channels(from int, names ...string) (int, error) {
+	x := o.Inputs[0].Shape
+	if len(x) < 2 {
+		return 0, shapeErrorf("operand 0 has rank %d, want a batch axis and a channel axis", len(x))
+	}
+	for i := range o.Operands()[from:] {
+		if err := o.vectorIs(from+i, names[i], x[1]); err != nil {
+			return 0, err
+		}
+	}
+	return x[1], nil
+}
+
+func inferGroupNorm(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	c, err := o.channels(1, normOperands[:]...)
+	if err != nil {
+		return nil, Invalid, err
+	}
+	if g := o.Attrs.N; g <= 0 || c%g != 0 {
+		return nil, Invalid, argumentErrorf("%d channels are not %d equal groups", c, g)
+	}
+	return x.Shape, x.DType, nil
+}
+
+func inferBatchNorm(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	_, err := o.channels(1, "mean", "variance", "weight", "bias")
+	return x.Shape, x.DType, err
+}
+
+// gradientIs checks that operand 1, a gradient, is like operand 0.
+func (o *Operation) gradientIs() error {
+	if err := o.sameDType(0, 1); err != nil {
+		return err
+	}
+	if x, g := o.Inputs[0].Shape, o.Inputs[1].Shape; !g.Equal(x) {
+		return shapeErrorf("gradient of shape %v does not fit %v", g, x)
+	}
+	return nil
+}
+
+func inferSoftmaxBackward(o *Operation) (Shape, DType, error) {
+	if err := o.gradientIs(); err != nil {
+		return nil, Invalid, err
+	}
+	return inferSoftmax(o)
+}
+
+func inferNormBackward(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if err := o.gradientIs(); err != nil {
+		return nil, Invalid, err
+	}
+	if len(x.Shape) == 0 {
+		return nil, Invalid, shapeErrorf("operand 0 has rank 0, want a last axis")
+	}
+	if len(o.Operands()) == 3 {
+		if err := o.vectorIs(2, "weight", x.Shape[len(x.Shape)-1]); err != nil {
+			return nil, Invalid, err
+		}
+	}
+	return x.Shape, x.DType, nil
+}
 
 func inferAttention(o *Operation) (Shape, DType, error) {
 	if !o.Attrs.Flag && o.Attrs.N != 0 {

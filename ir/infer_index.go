@@ -42,12 +42,79 @@ func inferGather(o *Operation) (Shape, DType, error) {
 	if len(index.Shape) != len(x.Shape) {
 		return nil, Invalid, shapeErrorf("indices have rank %d instead of %d", len(index.Shape), len(x.Shape))
 	}
-	for a, n := range index.Shape {
-		if a != axis && n > x.Shape[a] {
-			return nil, Invalid, shapeErrorf("indices have length %d, more than %d, at axis %d", n, x.Shape[a], a)
+	return index.Shape, x.DType, indicesWithin(index.Shape, x.Shape, axis)
+}
+
+// indicesWithin checks that indices along an axis of x are no longer than x
+// along the other axes.
+func indicesWithin(index, x Shape, axis int) error {
+	for a, n := range index {
+		if a != axis && n > x[a] {
+			return shapeErrorf("indices have length %d, more than %d, at axis %d", n, x[a], a)
 		}
 	}
-	return index.Shape, x.DType, nil
+	return nil
+}
+
+// listed returns the shape of what lists of indices, along the last axis of
+// operand 1, name in operand 0.
+func (o *Operation) listed() (Shape, error) {
+	x, index := o.Inputs[0].Shape, o.Inputs[1].Shape
+	if err := o.indicesAre(1); err != nil {
+		return nil, err
+	}
+	if len(index) == 0 {
+		return nil, shapeErrorf("indices have rank 0, want a last axis")
+	}
+	last := len(index) - 1
+	k := index[last]
+	if k > len(x) {
+		return nil, shapeErrorf("lists of %d indices do not fit rank %d", k, len(x))
+	}
+	return append(index[:last:last].Clone(), x[k:]...), nil
+}
+
+func inferGatherND(o *Operation) (Shape, DType, error) {
+	shape, err := o.listed()
+	return shape, o.Inputs[0].DType, err
+}
+
+// joins checks that the mode of a scatter is defined for the dtype.
+func (o *Operation) joins() error {
+	if d := o.Inputs[0].DType; o.Attrs.Mode != Assign && !Numbers.Has(d) {
+		return dtypeErrorf("%v is not defined for %v, only for %v", o.Attrs.Mode, d, Numbers)
+	}
+	return nil
+}
+
+func inferSelectAssign(o *Operation) (Shape, DType, error) {
+	if err := o.joins(); err != nil {
+		return nil, Invalid, err
+	}
+	return inferSetSelect(o)
+}
+
+func inferScatter(o *Operation) (Shape, DType, error) {
+	x, index := &o.Inputs[0], &o.Inputs[1]
+	if err := o.joins(); err != nil {
+		return nil, Invalid, err
+	}
+	if _, _, err := inferGather(o); err != nil {
+		return nil, Invalid, err
+	}
+	return x.Shape, x.DType, o.updates(2, index.Shape)
+}
+
+func inferScatterND(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if err := o.joins(); err != nil {
+		return nil, Invalid, err
+	}
+	part, err := o.listed()
+	if err != nil {
+		return nil, Invalid, err
+	}
+	return x.Shape, x.DType, o.updates(2, part)
 }
 
 func inferEmbedding(o *Operation) (Shape, DType, error) {

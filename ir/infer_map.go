@@ -61,7 +61,28 @@ func (o *Operation) mapDType() DType {
 }
 
 func inferCast(o *Operation) (Shape, DType, error) {
+	if o.Attrs.Flag && !o.Attrs.DType.IsFloat8() {
+		return nil, Invalid, argumentErrorf("a cast to %v has no choice of saturation", o.Attrs.DType)
+	}
 	return o.Inputs[0].Shape, o.Attrs.DType, nil
+}
+
+func inferBitcast(o *Operation) (Shape, DType, error) {
+	from, to := o.Inputs[0].DType, o.Attrs.DType
+	if to == Bool || from.Size() != to.Size() {
+		return nil, Invalid, dtypeErrorf("the bits of %v are not those of %v", from, to)
+	}
+	return o.Inputs[0].Shape, to, nil
+}
+
+// inferBinaryFloat is the rule of the kinds with two operands that broadcast
+// and scalars of their own.
+func inferBinaryFloat(o *Operation) (Shape, DType, error) {
+	if err := o.sameDType(0, 1); err != nil {
+		return nil, Invalid, err
+	}
+	shape, err := broadcast(o.Inputs[0].Shape, o.Inputs[1].Shape)
+	return shape, o.Inputs[0].DType, err
 }
 
 func inferBinary(o *Operation) (Shape, DType, error) {
@@ -70,8 +91,13 @@ func inferBinary(o *Operation) (Shape, DType, error) {
 		return nil, Invalid, argumentErrorf("takes two operands or an operand and a scalar, got %d and %d", own, len(o.Scalars))
 	}
 	if own == 1 {
-		if s := &o.Scalars[0]; o.Kind == Pow && s.DType == I64 && s.Input == 0 && s.Int64() < 0 {
-			return nil, Invalid, argumentErrorf("exponent %d of an i64 tensor is negative", s.Int64())
+		if s := &o.Scalars[0]; s.DType.IsSigned() && s.Input == 0 && s.Int64() < 0 {
+			switch o.Kind {
+			case Pow:
+				return nil, Invalid, argumentErrorf("exponent %d of an %v tensor is negative", s.Int64(), s.DType)
+			case ShiftLeft, ShiftRight:
+				return nil, Invalid, argumentErrorf("shift by %d, which is negative", s.Int64())
+			}
 		}
 		return o.Inputs[0].Shape, o.mapDType(), nil
 	}
@@ -85,6 +111,9 @@ func inferBinary(o *Operation) (Shape, DType, error) {
 func inferWhere(o *Operation) (Shape, DType, error) {
 	if d := o.Inputs[0].DType; d != Bool {
 		return nil, Invalid, dtypeErrorf("mask is %v instead of bool", d)
+	}
+	if d := o.Inputs[1].DType; !Computing.Has(d) {
+		return nil, Invalid, dtypeErrorf("is not defined for %v, only for %v", d, Computing)
 	}
 	if err := o.sameDType(1, 2); err != nil {
 		return nil, Invalid, err

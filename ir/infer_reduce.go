@@ -48,8 +48,27 @@ func inferVar(o *Operation) (Shape, DType, error) {
 	return inferReduce(o)
 }
 
-func inferCumSum(o *Operation) (Shape, DType, error) {
+func inferScan(o *Operation) (Shape, DType, error) {
 	x := &o.Inputs[0]
 	_, err := o.oneAxis(len(x.Shape))
 	return x.Shape, x.DType, err
+}
+
+func inferOrder(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	axis, err := o.oneAxis(len(x.Shape))
+	if err != nil {
+		return nil, Invalid, err
+	}
+	shape, dtype := x.Shape, x.DType
+	if o.Kind == TopK || o.Kind == ArgTopK {
+		if k := o.Attrs.N; k < 0 || k > x.Shape[axis] {
+			return nil, Invalid, argumentErrorf("there are no first %d of %d elements at axis %d", k, x.Shape[axis], axis)
+		}
+		shape = shape.with(axis, o.Attrs.N)
+	}
+	if o.Kind == ArgSort || o.Kind == ArgTopK {
+		dtype = I64
+	}
+	return shape, dtype, nil
 }

@@ -72,10 +72,14 @@ func TestDTypesOfEveryKind(t *testing.T) {
 			}
 			want := d
 			switch k {
-			case IsNaN, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual:
+			case IsNaN, IsInf, IsFinite, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual:
 				want = Bool
-			case ArgMax, ArgMin:
+			case ArgMax, ArgMin, ArgSort, ArgTopK:
 				want = I64
+			case IntMatMul:
+				want = I32
+			case Bitcast:
+				want = o.Attrs.DType
 			case Cast:
 				want = BF16
 			}

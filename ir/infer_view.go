@@ -11,7 +11,7 @@ func inferArange(o *Operation) (Shape, DType, error) {
 	if r := len(o.Attrs.Shape); r != 1 {
 		return nil, Invalid, shapeErrorf("makes rank 1, got the shape %v", o.Attrs.Shape)
 	}
-	want := Invalid // f64 bits
+	want := F64
 	if o.Attrs.DType.IsInt() {
 		want = I64
 	}
@@ -26,8 +26,12 @@ func inferArange(o *Operation) (Shape, DType, error) {
 func inferRandom(o *Operation) (Shape, DType, error) {
 	for i := range o.Scalars {
 		want := I64
-		if i >= 2 && o.Kind != RandInt {
+		switch {
+		case i < 2 || o.Kind == RandInt:
+		case o.Kind == Bernoulli:
 			want = F32
+		default:
+			want = o.Attrs.DType.Compute()
 		}
 		if err := o.scalarIs(i, want); err != nil {
 			return nil, Invalid, err
@@ -36,15 +40,15 @@ func inferRandom(o *Operation) (Shape, DType, error) {
 	s := o.Scalars
 	switch o.Kind {
 	case Uniform:
-		if low, high := s[2].Float32(), s[3].Float32(); !(low <= high) {
+		if low, high := s[2].Float64(), s[3].Float64(); !(low <= high) {
 			return nil, Invalid, argumentErrorf("bounds %v and %v are not in order", low, high)
 		}
 	case Normal:
-		if sd := s[3].Float32(); !(sd >= 0) {
+		if sd := s[3].Float64(); !(sd >= 0) {
 			return nil, Invalid, argumentErrorf("standard deviation %v is not a number from 0", sd)
 		}
 	case Bernoulli:
-		if p := s[2].Float32(); !(p >= 0 && p <= 1) {
+		if p := s[2].Float64(); !(p >= 0 && p <= 1) {
 			return nil, Invalid, argumentErrorf("probability %v is not between 0 and 1", p)
 		}
 	case RandInt:
@@ -52,6 +56,8 @@ func inferRandom(o *Operation) (Shape, DType, error) {
 			return nil, Invalid, argumentErrorf("there is no integer from %d up to but not including %d", low, high)
 		} else if uint64(high)-uint64(low) > MaxRandRange {
 			return nil, Invalid, argumentErrorf("from %d up to %d is a range wider than %d", low, high, int64(MaxRandRange))
+		} else if d := o.Attrs.DType; d.Wrap(low) != low || d.Wrap(high-1) != high-1 {
+			return nil, Invalid, argumentErrorf("the integers from %d up to but not including %d are not all %v", low, high, d)
 		}
 	}
 	return o.Attrs.Shape, o.Attrs.DType, nil
@@ -158,6 +164,61 @@ func inferFlip(o *Operation) (Shape, DType, error) {
 	x := &o.Inputs[0]
 	_, err := o.manyAxes(len(x.Shape))
 	return x.Shape, x.DType, err
+}
+
+func inferUnfold(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	axis, err := o.oneAxis(len(x.Shape))
+	if err != nil {
+		return nil, Invalid, err
+	}
+	if len(o.Attrs.Ints) != 2 {
+		return nil, Invalid, argumentErrorf("takes size and step, got %d numbers", len(o.Attrs.Ints))
+	}
+	n, size, step := x.Shape[axis], o.Attrs.Ints[0], o.Attrs.Ints[1]
+	if size < 0 || size > n {
+		return nil, Invalid, shapeErrorf("windows of %d do not fit length %d at axis %d", size, n, axis)
+	}
+	if step <= 0 {
+		return nil, Invalid, argumentErrorf("step %d is not above 0", step)
+	}
+	out := append(x.Shape.Clone(), size)
+	out[axis] = (n-size)/step + 1
+	return out, x.DType, nil
+}
+
+func inferDiagonal(o *Operation) (Shape, DType, error) {
+	x := &o.Inputs[0]
+	if n := len(o.Attrs.Axes); n != 2 {
+		return nil, Invalid, argumentErrorf("works along two axes, got %d", n)
+	}
+	rank := len(x.Shape)
+	a, err := normalAxis(o.Attrs.Axes[0], rank)
+	if err != nil {
+		return nil, Invalid, err
+	}
+	b, err := normalAxis(o.Attrs.Axes[1], rank)
+	if err != nil {
+		return nil, Invalid, err
+	}
+	if a == b {
+		return nil, Invalid, shapeErrorf("axis %d is given twice", a)
+	}
+	if a != o.Attrs.Axes[0] || b != o.Attrs.Axes[1] {
+		o.Attrs.Axes = []int{a, b}
+	}
+	out := make(Shape, 0, rank-1)
+	for i, d := range x.Shape {
+		if i != a && i != b {
+			out = append(out, d)
+		}
+	}
+	// Coordinates (i, i+offset): a negative offset starts below row 0.
+	rows, columns, offset := x.Shape[a], x.Shape[b], o.Attrs.N
+	if !isLength(offset) {
+		return nil, Invalid, argumentErrorf("offset %d is beyond %d", offset, int64(MaxElements))
+	}
+	return append(out, max(min(rows+min(offset, 0), columns-max(offset, 0)), 0)), x.DType, nil
 }
 
 func inferCat(o *Operation) (Shape, DType, error) {

@@ -16,7 +16,7 @@ func TestInferSources(t *testing.T) {
 		{name: "rank 0", op: Operation{Kind: Full, Attrs: Attrs{DType: Bool}, Scalars: []Scalar{BoolScalar(true)}}, dtype: Bool},
 		{name: "value", op: Operation{Kind: Full, Attrs: Attrs{DType: I64}, Scalars: []Scalar{F32Scalar(1)}}, err: dtypeErr(), msg: "scalar 0 is f32, want i64"},
 		{name: "rank", op: Operation{Kind: Arange, Attrs: Attrs{Shape: Shape{2, 2}, DType: F32}, Scalars: []Scalar{F64Scalar(0), F64Scalar(1)}}, err: shapeErr(), msg: "makes rank 1, got the shape [2,2]"},
-		{name: "bool", op: Operation{Kind: Arange, Attrs: Attrs{Shape: Shape{2}, DType: Bool}, Scalars: []Scalar{F64Scalar(0), F64Scalar(1)}}, err: dtypeErr(), msg: "is not defined for bool, only for f32, bf16 or i64"},
+		{name: "bool", op: Operation{Kind: Arange, Attrs: Attrs{Shape: Shape{2}, DType: Bool}, Scalars: []Scalar{F64Scalar(0), F64Scalar(1)}}, err: dtypeErr(), msg: "is not defined for bool, only for floats or integers"},
 		{name: "single", op: Operation{Kind: Arange, Attrs: Attrs{Shape: Shape{2}, DType: F32}, Scalars: []Scalar{F64Scalar(0), F32Scalar(1)}}, err: dtypeErr(), msg: "scalar 1 is f32, want f64"},
 		{name: "empty", op: Operation{Kind: Arange, Attrs: Attrs{Shape: Shape{0}, DType: BF16}, Scalars: []Scalar{F64Scalar(0), F64Scalar(1)}}, shape: Shape{0}, dtype: BF16},
 		{name: "order", op: random(Uniform, F32, F32Scalar(2), F32Scalar(1)), err: argErr(), msg: "bounds 2 and 1 are not in order"},

@@ -51,6 +51,8 @@ type jsonOperation struct {
 	DType    string        `json:"dtype,omitempty"`
 	Flag     bool          `json:"flag,omitempty"`
 	Reverse  bool          `json:"reverse,omitempty"`
+	Mode     string        `json:"mode,omitempty"`
+	Name     string        `json:"name,omitempty"`
 	Scalars  []string      `json:"scalars,omitempty"`
 	Ranges   []jsonRange   `json:"ranges,omitempty"`
 	Position string        `json:"position,omitempty"`
@@ -98,11 +100,14 @@ func (p *Program) jsonOperation(i int) jsonOperation {
 	a := &o.Attrs
 	j := jsonOperation{
 		Kind: o.Kind.String(), Output: p.jsonTensor(o.Outputs[0]),
-		Axes: a.Axes, Shape: a.Shape, Ints: a.Ints, N: a.N, Flag: a.Flag, Reverse: a.Reverse,
+		Axes: a.Axes, Shape: a.Shape, Ints: a.Ints, N: a.N, Flag: a.Flag, Reverse: a.Reverse, Name: a.Name,
 		Position: p.Position(i),
 	}
 	if a.DType != Invalid {
 		j.DType = a.DType.String()
+	}
+	if a.Mode != Assign {
+		j.Mode = a.Mode.String()
 	}
 	for _, in := range o.Inputs {
 		j.Inputs = append(j.Inputs, jsonOperand{in.ID, statusNames[in.Status]})
@@ -230,7 +235,7 @@ func parseStatus(name string) (Status, error) {
 }
 
 func (r *jsonReader) operation(j *jsonOperation) (Operation, error) {
-	o := Operation{Attrs: Attrs{Axes: j.Axes, Shape: j.Shape, Ints: j.Ints, N: j.N, Flag: j.Flag, Reverse: j.Reverse}}
+	o := Operation{Attrs: Attrs{Axes: j.Axes, Shape: j.Shape, Ints: j.Ints, N: j.N, Flag: j.Flag, Reverse: j.Reverse, Name: j.Name}}
 	var ok bool
 	var err error
 	if o.Kind, ok = ParseKind(j.Kind); !ok {
@@ -239,6 +244,11 @@ func (r *jsonReader) operation(j *jsonOperation) (Operation, error) {
 	if j.DType != "" {
 		if o.Attrs.DType, err = parseDType(j.DType); err != nil {
 			return o, err
+		}
+	}
+	if j.Mode != "" {
+		if o.Attrs.Mode, ok = ParseScatterMode(j.Mode); !ok {
+			return o, argumentErrorf("there is no scatter mode %q", j.Mode)
 		}
 	}
 	for i, in := range j.Inputs {

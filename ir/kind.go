@@ -10,20 +10,39 @@ const (
 	// Map, unary float.
 	Exp
 	Expm1
+	Exp2
 	Log
+	Log2
+	Log10
 	Log1p
 	Sqrt
 	Rsqrt
 	Recip
 	Sin
 	Cos
+	Tan
+	Asin
+	Acos
+	Atan
+	Sinh
+	Cosh
 	Tanh
+	Asinh
+	Acosh
+	Atanh
 	Erf
+	Erfc
+	Erfinv
+	Lgamma
+	Digamma
 	Round
 	Floor
 	Ceil
 	Trunc
+	Frac
 	IsNaN
+	IsInf
+	IsFinite
 
 	// Map, unary any.
 	Abs
@@ -31,16 +50,46 @@ const (
 	Sign
 	Square
 	Not
-	Cast
+	BitwiseNot
+	Cast    // Attrs: DType, Flag (to an 8-bit float: too large is NaN or infinite instead of the greatest value)
+	Bitcast // Attrs: DType, of the same size
 
 	// Map, activations.
 	Relu
 	LeakyRelu // Scalars: slope
+	PRelu     // x, slope
+	Elu       // Scalars: alpha
+	Selu
+	Celu // Scalars: alpha
 	Sigmoid
+	LogSigmoid
+	HardSigmoid
 	Silu
+	HardSwish
+	Mish
 	Gelu
 	GeluTanh
 	Softplus
+	Softsign
+
+	// Map, gradients of activations: the operand (or the activation's output,
+	// where so noted) and the gradient of the output give that of the operand.
+	ReluBackward
+	LeakyReluBackward // Scalars: slope
+	EluBackward       // Scalars: alpha
+	SeluBackward
+	CeluBackward    // Scalars: alpha
+	SigmoidBackward // of the output
+	TanhBackward    // of the output
+	LogSigmoidBackward
+	HardSigmoidBackward
+	SiluBackward
+	HardSwishBackward
+	MishBackward
+	GeluBackward
+	GeluTanhBackward
+	SoftplusBackward
+	SoftsignBackward
 
 	// Map, binary. With one input and one scalar the scalar is the second
 	// operand; the tensor-tensor form has two inputs and no scalar.
@@ -48,7 +97,13 @@ const (
 	Sub
 	Mul
 	Div
+	FloorDiv
+	Remainder
+	Fmod
 	Pow
+	Atan2
+	Hypot
+	CopySign
 	Maximum
 	Minimum
 	Equal
@@ -60,6 +115,11 @@ const (
 	And
 	Or
 	Xor
+	BitwiseAnd
+	BitwiseOr
+	BitwiseXor
+	ShiftLeft
+	ShiftRight
 
 	// Map, ternary.
 	Where  // mask, a, b
@@ -71,17 +131,19 @@ const (
 	Arange // Scalars: start, step (f64 for floats, i64 for ints); Attrs: Shape (rank 1), DType
 
 	// Random. Scalars 0, 1: seed, offset (i64).
-	Uniform   // Scalars 2, 3: low, high
-	Normal    // Scalars 2, 3: mean, standard deviation
-	Bernoulli // Scalar 2: probability; Bool
+	Uniform   // Scalars 2, 3: low, high, of the compute dtype
+	Normal    // Scalars 2, 3: mean, standard deviation, of the compute dtype
+	Bernoulli // Scalar 2: probability (f32); Bool
 	RandInt   // Scalars 2, 3: low, high (i64)
 
 	// View.
-	Reshape // Attrs: Shape
-	Permute // Attrs: Axes
-	Expand  // Attrs: Shape
-	Slice   // Ranges, one per axis
-	Flip    // Attrs: Axes
+	Reshape  // Attrs: Shape
+	Permute  // Attrs: Axes
+	Expand   // Attrs: Shape
+	Slice    // Ranges, one per axis
+	Flip     // Attrs: Axes
+	Unfold   // Attrs: Axes (one), Ints: size, step; the windows' elements become a last axis
+	Diagonal // Attrs: Axes (two), N: offset; the diagonal becomes the last axis
 
 	// Move.
 	Cat    // Attrs: Axes (one)
@@ -92,6 +154,14 @@ const (
 	Select    // x, indices (rank 1, i64); Attrs: Axes (one)
 	Gather    // x, indices; Attrs: Axes (one)
 	Embedding // weight [n,d], indices → indices.Shape ++ [d]
+	GatherND  // x, indices [...,k] → indices.Shape[:-1] ++ x.Shape[k:]
+
+	// Index, with updates: a copy of x with parts replaced or, by Attrs.Mode,
+	// combined; of equal indices each counts, in logical order.
+	SliceAssign  // x, value; Ranges, one per axis
+	SelectAssign // x, indices (rank 1), value; Attrs: Axes (one), Mode
+	Scatter      // x, indices, value of the indices' shape; Attrs: Axes (one), Mode
+	ScatterND    // x, indices [...,k], value indices.Shape[:-1] ++ x.Shape[k:]; Attrs: Mode
 
 	// Effects: input 0 is the Var's version before, the output the one after.
 	Set        // old, value
@@ -109,21 +179,47 @@ const (
 	ArgMin
 	Any
 	All
-	Var // Attrs: N, the correction
+	LogSumExp
+	L2Norm
+	Norm // Scalars: p
+	Var  // Attrs: N, the correction
+	Std  // Attrs: N, the correction
 
 	// Scan. Attrs: Axes (one), Flag (exclusive), Reverse.
 	CumSum
+	CumProd
+	CumMax
+	CumMin
+
+	// Order. Attrs: Axes (one), Reverse (descending). Stable; NaN is greatest.
+	Sort
+	ArgSort
+	TopK    // Attrs: N, how many
+	ArgTopK // Attrs: N, how many
 
 	// Contraction.
-	MatMul // [...,m,k]·[...,k,n]; vector forms as NumPy's
-	Linear // x [...,in], weight [in,out], optional bias [out]
+	MatMul    // [...,m,k]·[...,k,n]; vector forms as NumPy's
+	IntMatMul // MatMul of i8 or u8 operands; I32
+	Linear    // x [...,in], weight [in,out], optional bias [out]
 
 	// Composite: f32 inside, rounded once at the end.
 	Softmax    // Attrs: Axes
 	LogSoftmax // Attrs: Axes
 	LayerNorm  // x, optional weight, bias over the last axis; Scalars: epsilon
 	RMSNorm    // x, optional weight over the last axis; Scalars: epsilon
+	GroupNorm  // x [n,c,...], optional weight, bias [c]; Attrs: N, the groups; Scalars: epsilon
+	BatchNorm  // x [n,c,...], mean, variance, optional weight, bias [c]; Scalars: epsilon
 	Attention  // q [b,h,m,d], k [b,g,n,d], v [b,g,n,e], optional mask (bool or additive); Scalars: scale; Attrs: Flag (causal), N (offset)
+
+	// Gradients of composites with respect to x.
+	SoftmaxBackward    // output, gradient; Attrs: Axes
+	LogSoftmaxBackward // output, gradient; Attrs: Axes
+	LayerNormBackward  // x, gradient, optional weight; Scalars: epsilon
+	RMSNormBackward    // x, gradient, optional weight; Scalars: epsilon
+
+	// Custom is an operation of a user: Attrs: Name, Ints, DType, Flag; any
+	// operands and scalars. See RegisterCustom.
+	Custom
 
 	numKinds
 )
@@ -144,14 +240,17 @@ const (
 	ClassContraction
 	ClassComposite
 	ClassEffect
+	ClassScatter
+	ClassOrder
+	ClassOpaque // nothing is known of it but its operands and output
 )
 
-var classNames = [...]string{"map", "create", "random", "view", "move", "gather", "reduce", "scan", "contraction", "composite", "effect"}
+var classNames = [...]string{"map", "create", "random", "view", "move", "gather", "reduce", "scan", "contraction", "composite", "effect", "scatter", "order", "opaque"}
 
 func (c Class) String() string { return classNames[c] }
 
 // AttrSet is the set of fields of Attrs a kind uses.
-type AttrSet uint8
+type AttrSet uint16
 
 // The fields of Attrs.
 const (
@@ -163,6 +262,8 @@ const (
 	HasFlag
 	HasReverse
 	HasRanges // Operation.Ranges, one per axis of input 0
+	HasMode
+	HasName
 )
 
 // Info is the table row of a kind: everything the parts of the library know

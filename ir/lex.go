@@ -160,27 +160,29 @@ func (l *lexer) source() uint8 {
 func (l *lexer) scalar() Scalar {
 	name := l.word()
 	dtype, ok := ParseDType(name)
-	if !ok && name != scalarTypeName(Invalid) || dtype == BF16 {
-		l.fail("want the type of a scalar (f32, f64, i64 or bool), got %q", name)
+	if !ok || dtype != dtype.Compute() {
+		l.fail("want the type of a scalar (f64, f32, an integer type or bool), got %q", name)
 		return Scalar{}
 	}
 	l.expect(':')
 	if l.accept('$') {
 		return Scalar{DType: dtype, Input: l.source()}
 	}
-	switch dtype {
-	case F32:
+	switch {
+	case dtype == F32:
 		return Scalar{DType: F32, Bits: l.float(32)}
-	case Invalid:
-		return Scalar{Bits: l.float(64)}
-	case Bool:
+	case dtype == F64:
+		return Scalar{DType: F64, Bits: l.float(64)}
+	case dtype == Bool:
 		word := l.word()
 		if word != "true" && word != "false" {
 			l.fail("want true or false, got %q", word)
 		}
 		return BoolScalar(word == "true")
+	case dtype.IsUnsigned():
+		return Scalar{DType: dtype, Bits: l.unsigned(8 * dtype.Size())}
 	default:
-		return I64Scalar(l.integer(64))
+		return IntScalar(dtype, l.integer(8*dtype.Size()))
 	}
 }
 

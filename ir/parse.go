@@ -254,6 +254,15 @@ func (p *parser) attributes(o *Operation) {
 			o.Attrs.Flag = true
 		case "reverse":
 			o.Attrs.Reverse = true
+		case "mode":
+			p.expect('=')
+			word, ok := p.word(), false
+			if o.Attrs.Mode, ok = ParseScatterMode(word); !ok {
+				p.fail("there is no scatter mode %q", word)
+			}
+		case "name":
+			p.expect('=')
+			o.Attrs.Name = p.quoted()
 		case "scalars":
 			p.expect('(')
 			for more := true; more && p.err == nil; more = p.accept(',') {

@@ -38,8 +38,8 @@ func (r *Relative) Reset() {
 // appearance, inputs before the output.
 //
 // The tokens of an operation are, in this order: a header with the kind, the
-// flags and the numbers of what follows; the number of inputs and ints; N if
-// set; axes; ints; for each input its id and, at its first appearance, its
+// flags and the numbers of what follows; the number of inputs and ints; the
+// name; N if set; axes; ints; for each input its id and, at its first appearance, its
 // type; the output's type; scalars; ranges. A header fixes the length of all
 // that follows it, so tokens of different operations are never confused.
 // Attrs.Shape and Attrs.DType are, in every kind that has them, the output's.
@@ -56,7 +56,9 @@ func (r *Relative) Append(o *Operation, in []int32, out int32) {
 	if a.N != 0 {
 		header |= 1 << 42
 	}
+	header |= uint64(a.Mode)<<43 | uint64(len(a.Name))<<48
 	t := append(r.Tokens, header, uint64(len(in))|uint64(len(a.Ints))<<32)
+	t = appendName(t, a.Name)
 	if a.N != 0 {
 		t = append(t, uint64(a.N))
 	}
@@ -88,6 +90,18 @@ func (r *Relative) Append(o *Operation, in []int32, out int32) {
 		h = mix(h, token)
 	}
 	r.Tokens, r.Hash = t, h
+}
+
+// appendName appends the bytes of a name, eight to a token.
+func appendName(t []uint64, name string) []uint64 {
+	for i := 0; i < len(name); i += 8 {
+		word := uint64(0)
+		for j, c := range []byte(name[i:min(i+8, len(name))]) {
+			word |= uint64(c) << (8 * j)
+		}
+		t = append(t, word)
+	}
+	return t
 }
 
 func (r *Relative) appendType(t []uint64, ref *TensorRef) []uint64 {
@@ -134,7 +148,10 @@ func StructHash(o *Operation, inputs []uint64) uint64 {
 	if a.Reverse {
 		flags |= 2
 	}
-	h = mix(mix(h, flags|uint64(len(a.Ints))<<2), uint64(a.N))
+	h = mix(mix(h, flags|uint64(a.Mode)<<2|uint64(len(a.Ints))<<8), uint64(a.N))
+	for i := 0; i < len(a.Name); i++ {
+		h = mix(h, uint64(a.Name[i]))
+	}
 	for _, axis := range a.Axes {
 		h = mix(h, uint64(axis))
 	}

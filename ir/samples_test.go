@@ -1,6 +1,9 @@
 package ir
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -16,10 +19,19 @@ func sample(k Kind, d DType) Operation {
 	case Cast:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Attrs.DType = BF16
-	case LeakyRelu:
+	case Bitcast:
+		o.Inputs = []TensorRef{ref(d, 2, 3)}
+		o.Attrs.DType = map[int]DType{1: U8, 2: U16, 4: U32, 8: U64}[d.Size()]
+	case PRelu, ReluBackward, SeluBackward, SigmoidBackward, TanhBackward, LogSigmoidBackward, HardSigmoidBackward, SiluBackward,
+		HardSwishBackward, MishBackward, GeluBackward, GeluTanhBackward, SoftplusBackward, SoftsignBackward:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 3)}
+	case LeakyReluBackward, EluBackward, CeluBackward:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 3)}
+		o.Scalars = []Scalar{one}
+	case Elu, Celu, LeakyRelu:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Scalars = []Scalar{one}
-	case Add, Sub, Mul, Div, Pow, Maximum, Minimum, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Xor:
+	case Add, Sub, Mul, Div, FloorDiv, Remainder, Fmod, Pow, Atan2, Hypot, CopySign, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, Maximum, Minimum, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or, Xor:
 		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 3)}
 	case Where:
 		o.Inputs = []TensorRef{ref(Bool, 2, 1), ref(d, 3), ref(d)}
@@ -34,18 +46,18 @@ func sample(k Kind, d DType) Operation {
 	case Arange:
 		o.Attrs = Attrs{Shape: Shape{5}, DType: d}
 		o.Scalars = []Scalar{F64Scalar(0.5), F64Scalar(0.1)}
-		if d == I64 {
+		if d.IsInt() {
 			o.Scalars = []Scalar{I64Scalar(-3), I64Scalar(2)}
 		}
 	case Uniform, Normal:
 		o.Attrs = Attrs{Shape: Shape{2, 3}, DType: d}
-		o.Scalars = []Scalar{I64Scalar(7), I64Scalar(0), F32Scalar(-1), F32Scalar(2)}
+		o.Scalars = []Scalar{I64Scalar(7), I64Scalar(0), FloatScalar(d, -1), FloatScalar(d, 2)}
 	case Bernoulli:
 		o.Attrs = Attrs{Shape: Shape{2, 3}, DType: d}
 		o.Scalars = []Scalar{I64Scalar(7), I64Scalar(0), F32Scalar(0.25)}
 	case RandInt:
 		o.Attrs = Attrs{Shape: Shape{2, 3}, DType: d}
-		o.Scalars = []Scalar{I64Scalar(7), I64Scalar(0), I64Scalar(-5), I64Scalar(5)}
+		o.Scalars = []Scalar{I64Scalar(7), I64Scalar(0), I64Scalar(2), I64Scalar(5)}
 	case Reshape:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Attrs.Shape = Shape{3, 2}
@@ -58,7 +70,54 @@ func sample(k Kind, d DType) Operation {
 	case Slice:
 		o.Inputs = []TensorRef{ref(d, 2, 7)}
 		o.Ranges = []Range{{0, 2, 1, 0}, {6, 3, -2, 0}}
-	case Flip, CumSum:
+	case Unfold:
+		o.Inputs = []TensorRef{ref(d, 2, 7)}
+		o.Attrs = Attrs{Axes: []int{1}, Ints: []int{3, 2}}
+	case Diagonal:
+		o.Inputs = []TensorRef{ref(d, 2, 7, 3)}
+		o.Attrs = Attrs{Axes: []int{2, 0}, N: 1}
+	case GatherND:
+		o.Inputs = []TensorRef{ref(d, 2, 7, 3), ref(I64, 5, 2)}
+	case SliceAssign:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 1, 2)}
+		o.Ranges = []Range{{1, 1, 1, 0}, {0, 2, 2, 0}}
+	case SelectAssign:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(I64, 5), ref(d, 2, 5)}
+		o.Attrs.Axes = []int{1}
+	case Scatter:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(I64, 1, 5), ref(d, 1, 5)}
+		o.Attrs.Axes = []int{1}
+	case ScatterND:
+		o.Inputs = []TensorRef{ref(d, 2, 7, 3), ref(I64, 5, 2), ref(d, 5, 3)}
+	case Sort, ArgSort:
+		o.Inputs = []TensorRef{ref(d, 2, 3)}
+		o.Attrs = Attrs{Axes: []int{1}, Reverse: true}
+	case TopK, ArgTopK:
+		o.Inputs = []TensorRef{ref(d, 2, 3)}
+		o.Attrs = Attrs{Axes: []int{1}, N: 2}
+	case IntMatMul:
+		o.Inputs = []TensorRef{ref(d, 5, 2, 3), ref(U8, 3, 4)}
+	case GroupNorm:
+		o.Inputs = []TensorRef{ref(d, 2, 6, 5), ref(d, 6), ref(d, 6)}
+		o.Attrs.N = 3
+		o.Scalars = []Scalar{one}
+	case BatchNorm:
+		o.Inputs = []TensorRef{ref(d, 2, 6, 5), ref(d, 6), ref(d, 6), ref(d, 6), ref(d, 6)}
+		o.Scalars = []Scalar{one}
+	case SoftmaxBackward, LogSoftmaxBackward:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 2, 3)}
+		o.Attrs.Axes = []int{1}
+	case LayerNormBackward, RMSNormBackward:
+		o.Inputs = []TensorRef{ref(d, 2, 3), ref(d, 2, 3), ref(d, 3)}
+		o.Scalars = []Scalar{one}
+	case Norm:
+		o.Inputs = []TensorRef{ref(d, 2, 3)}
+		o.Attrs.Axes = []int{1}
+		o.Scalars = []Scalar{one}
+	case Custom:
+		o.Inputs = []TensorRef{ref(d, 2, 3)}
+		o.Attrs = Attrs{Name: sampleCustom, Ints: []int{4}}
+	case Flip, CumSum, CumProd, CumMax, CumMin:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Attrs.Axes = []int{1}
 	case Cat:
@@ -87,10 +146,10 @@ func sample(k Kind, d DType) Operation {
 	case SetSelect, ScatterAdd:
 		o.Inputs = []TensorRef{ref(d, 2, 3), ref(I64, 5), ref(d, 2, 5)}
 		o.Attrs.Axes = []int{1}
-	case Sum, Mean, Prod, Max, Min, ArgMax, ArgMin, Any, All, Softmax, LogSoftmax:
+	case Sum, Mean, Prod, Max, Min, ArgMax, ArgMin, Any, All, LogSumExp, L2Norm, Softmax, LogSoftmax:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Attrs.Axes = []int{1}
-	case Var:
+	case Var, Std:
 		o.Inputs = []TensorRef{ref(d, 2, 3)}
 		o.Attrs = Attrs{Axes: []int{0, 1}, N: 1}
 	case MatMul:
@@ -115,32 +174,59 @@ func sample(k Kind, d DType) Operation {
 
 // scalarOf returns a scalar of the compute type of d.
 func scalarOf(d DType, v int64) Scalar {
-	switch d.Compute() {
-	case F32:
-		return F32Scalar(float32(v))
-	case Bool:
+	switch d = d.Compute(); {
+	case d.IsFloat():
+		return FloatScalar(d, float64(v))
+	case d == Bool:
 		return BoolScalar(v != 0)
 	default:
-		return I64Scalar(v)
+		return IntScalar(d, v)
+	}
+}
+
+// sampleCustom is the name of a custom operation that gives its operand's
+// shape and dtype.
+const sampleCustom = "sample.same"
+
+func init() {
+	err := RegisterCustom(sampleCustom, func(o *Operation) (Shape, DType, error) {
+		if len(o.Inputs) != 1 {
+			return nil, Invalid, argumentErrorf("takes 1 operand, got %d", len(o.Inputs))
+		}
+		return o.Inputs[0].Shape, o.Inputs[0].DType, nil
+	})
+	if err != nil {
+		panic(err)
 	}
 }
 
 // dtypesOf says in which dtypes a kind works, from the operation rules and
 // apart from the table under test.
 func dtypesOf(k Kind) []DType {
+	floats := []DType{F64, F32, F16, BF16}
+	ints := []DType{I64, I32, I16, I8, U64, U32, U16, U8}
+	numbers := slices.Concat(floats, ints)
+	computing := append(slices.Clone(numbers), Bool)
+	stored := []DType{F8E4M3, F8E5M2}
 	switch k {
-	case Abs, Neg, Sign, Square, Add, Sub, Mul, Div, Pow, Maximum, Minimum, Less, LessEqual, Greater, GreaterEqual,
-		Clamp, MulAdd, Arange, ScatterAdd, Sum, Prod, Max, Min, CumSum, MatMul:
-		return []DType{F32, BF16, I64}
-	case Cast, Equal, NotEqual, Where, Full, Reshape, Permute, Expand, Slice, Flip, Cat, Repeat, Pad,
-		Select, Gather, Embedding, Set, SetSlice, SetSelect, ArgMax, ArgMin:
-		return []DType{F32, BF16, I64, Bool}
+	case Abs, Neg, Sign, Square, Add, Sub, Mul, Div, FloorDiv, Remainder, Fmod, Pow, Maximum, Minimum, Less, LessEqual, Greater, GreaterEqual,
+		Clamp, MulAdd, Arange, ScatterAdd, Sum, Prod, Max, Min, CumSum, CumProd, CumMax, CumMin, MatMul:
+		return numbers
+	case Equal, NotEqual, Where, ArgMax, ArgMin, Sort, ArgSort, TopK, ArgTopK:
+		return computing
+	case Bitcast:
+		return slices.Concat(numbers, stored)
+	case Cast, Full, Reshape, Permute, Expand, Slice, Flip, Unfold, Diagonal, Cat, Repeat, Pad, Select, Gather, Embedding, GatherND,
+		Set, SetSlice, SetSelect, SliceAssign, SelectAssign, Scatter, ScatterND, Custom:
+		return append(computing, stored...)
 	case Not, And, Or, Xor, Bernoulli, Any, All:
 		return []DType{Bool}
-	case RandInt:
-		return []DType{I64}
+	case BitwiseNot, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, RandInt:
+		return ints
+	case IntMatMul:
+		return []DType{I8, U8}
 	}
-	return []DType{F32, BF16}
+	return floats
 }
 
 // sampleProgram returns a valid program with every kind in every dtype it

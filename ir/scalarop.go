@@ -1,10 +1,10 @@
 package ir
 
 // ScalarOp is a function of a few scalars: what an element-wise kind does to
-// each element, and what the scalar programs of kernels are made of. A float
-// one computes in F32 (operands widened exactly); rounding its result to the
-// recorded dtype is a step of its own, so that each recorded operation rounds
-// once.
+// each element, and what the scalar programs of kernels are made of. It works
+// in a compute dtype: 16-bit floats are widened exactly to F32, and rounding the
+// result to the recorded dtype is a step of its own, so that each recorded
+// operation rounds once. Integers wrap in their own width.
 type ScalarOp uint8
 
 // The scalar functions. The accuracy each engine owes is that of the
@@ -15,19 +15,36 @@ const (
 	// float → float
 	SExp
 	SExpm1
+	SExp2
 	SLog
+	SLog2
+	SLog10
 	SLog1p
 	SSqrt
 	SRsqrt
 	SRecip
 	SSin
 	SCos
+	STan
+	SAsin
+	SAcos
+	SAtan
+	SSinh
+	SCosh
 	STanh
+	SAsinh
+	SAcosh
+	SAtanh
 	SErf
+	SErfc
+	SErfinv
+	SLgamma
+	SDigamma
 	SRound // half to even
 	SFloor
 	SCeil
 	STrunc
+	SFrac // x − trunc(x)
 	SSigmoid
 	SSilu
 	SGelu // with erf
@@ -38,9 +55,12 @@ const (
 	SAbs
 	SNeg
 	SSign
+	SBitNot
 
 	// float → bool, bool → bool
 	SIsNaN
+	SIsInf
+	SIsFinite
 	SNot
 
 	// two operands → same
@@ -48,9 +68,20 @@ const (
 	SSub
 	SMul
 	SDiv
+	SFloorDiv
+	SRemainder
+	SFmod
 	SPow
+	SAtan2
+	SHypot
+	SCopySign
 	SMaximum
 	SMinimum
+	SBitAnd
+	SBitOr
+	SBitXor
+	SShl
+	SShr
 
 	// two operands → bool
 	SEqual
@@ -72,13 +103,12 @@ const (
 	numScalarOps
 )
 
-// ScalarSig is the type rule of a scalar function over compute dtypes (F32,
-// I64, Bool).
+// ScalarSig is the type rule of a scalar function over compute dtypes.
 type ScalarSig struct {
 	Name       string
 	Arity      int
-	Float      bool // defined for F32
-	Int        bool // defined for I64
+	Float      bool // defined for F64 and F32
+	Int        bool // defined for integers of any width
 	Bool       bool // defined for Bool
 	ResultBool bool // the result is Bool, whatever the operands
 	Mask       bool // operand 0 is Bool, the others share the type
@@ -127,6 +157,37 @@ var scalarSigs = [numScalarOps]ScalarSig{
 	SAnd:          {Name: "and", Arity: 2, Bool: true},
 	SOr:           {Name: "or", Arity: 2, Bool: true},
 	SXor:          {Name: "xor", Arity: 2, Bool: true},
+	SExp2:         {Name: "exp2", Arity: 1, Float: true},
+	SLog2:         {Name: "log2", Arity: 1, Float: true},
+	SLog10:        {Name: "log10", Arity: 1, Float: true},
+	STan:          {Name: "tan", Arity: 1, Float: true},
+	SAsin:         {Name: "asin", Arity: 1, Float: true},
+	SAcos:         {Name: "acos", Arity: 1, Float: true},
+	SAtan:         {Name: "atan", Arity: 1, Float: true},
+	SSinh:         {Name: "sinh", Arity: 1, Float: true},
+	SCosh:         {Name: "cosh", Arity: 1, Float: true},
+	SAsinh:        {Name: "asinh", Arity: 1, Float: true},
+	SAcosh:        {Name: "acosh", Arity: 1, Float: true},
+	SAtanh:        {Name: "atanh", Arity: 1, Float: true},
+	SErfc:         {Name: "erfc", Arity: 1, Float: true},
+	SErfinv:       {Name: "erfinv", Arity: 1, Float: true},
+	SLgamma:       {Name: "lgamma", Arity: 1, Float: true},
+	SDigamma:      {Name: "digamma", Arity: 1, Float: true},
+	SFrac:         {Name: "frac", Arity: 1, Float: true},
+	SBitNot:       {Name: "bitnot", Arity: 1, Int: true},
+	SIsInf:        {Name: "isinf", Arity: 1, Float: true, ResultBool: true},
+	SIsFinite:     {Name: "isfinite", Arity: 1, Float: true, ResultBool: true},
+	SFloorDiv:     {Name: "floordiv", Arity: 2, Float: true, Int: true},
+	SRemainder:    {Name: "remainder", Arity: 2, Float: true, Int: true},
+	SFmod:         {Name: "fmod", Arity: 2, Float: true, Int: true},
+	SAtan2:        {Name: "atan2", Arity: 2, Float: true},
+	SHypot:        {Name: "hypot", Arity: 2, Float: true},
+	SCopySign:     {Name: "copysign", Arity: 2, Float: true},
+	SBitAnd:       {Name: "bitand", Arity: 2, Int: true},
+	SBitOr:        {Name: "bitor", Arity: 2, Int: true},
+	SBitXor:       {Name: "bitxor", Arity: 2, Int: true},
+	SShl:          {Name: "shl", Arity: 2, Int: true},
+	SShr:          {Name: "shr", Arity: 2, Int: true},
 	SWhere:        {Name: "where", Arity: 3, Float: true, Int: true, Bool: true, Mask: true},
 	SMulAdd:       {Name: "muladd", Arity: 3, Float: true, Int: true},
 }
@@ -149,4 +210,9 @@ func ScalarOps() []ScalarOp {
 		out = append(out, s)
 	}
 	return out
+}
+
+// DefinedFor reports whether s takes operands of a compute dtype.
+func (s *ScalarSig) DefinedFor(d DType) bool {
+	return s.Float && (d == F32 || d == F64) || s.Int && d.IsInt() || s.Bool && d == Bool
 }

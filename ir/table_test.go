@@ -54,12 +54,13 @@ func TestClassNames(t *testing.T) {
 	assert.Equal(t, "map", Lookup(Add).Class.String())
 	assert.Equal(t, "gather", Lookup(Embedding).Class.String())
 	assert.Equal(t, "effect", Lookup(Set).Class.String())
-	assert.Len(t, classNames, int(ClassEffect)+1)
+	assert.Len(t, classNames, int(ClassOpaque)+1)
 }
 
 func TestDTypeSet(t *testing.T) {
-	assert.Equal(t, "f32 or bf16", Floats.String())
-	assert.Equal(t, "f32, bf16, i64 or bool", AnyDType.String())
+	assert.Equal(t, "floats", Floats.String())
+	assert.Equal(t, "floats, integers, bool, f8e4m3 or f8e5m2", AnyDType.String())
+	assert.Equal(t, "i8 or u8", Bytes.String())
 	assert.Equal(t, "bool", OnlyBool.String())
 	assert.Equal(t, "", DTypeSet(0).String())
 	assert.False(t, AnyDType.Has(Invalid))

@@ -183,6 +183,12 @@ func (a *Attrs) append(b []byte) []byte {
 	if a.Reverse {
 		b = append(b, " reverse"...)
 	}
+	if a.Mode != Assign {
+		b = append(append(b, " mode="...), a.Mode.String()...)
+	}
+	if a.Name != "" {
+		b = strconv.AppendQuote(append(b, " name="...), a.Name)
+	}
 	return b
 }
 
@@ -190,18 +196,20 @@ func (a *Attrs) append(b []byte) []byte {
 func (s Scalar) String() string { return string(s.append(nil)) }
 
 func (s Scalar) append(b []byte) []byte {
-	b = append(b, scalarTypeName(s.DType)...)
+	b = append(b, s.DType.String()...)
 	b = append(b, ':')
 	if s.Input != 0 {
 		return strconv.AppendUint(append(b, '$'), uint64(s.Input), 10)
 	}
-	switch s.DType {
-	case F32:
+	switch {
+	case s.DType == F32:
 		return appendFloat(b, float64(s.Float32()), s.Bits, 32)
-	case Invalid:
+	case s.DType == F64:
 		return appendFloat(b, s.Float64(), s.Bits, 64)
-	case Bool:
+	case s.DType == Bool:
 		return strconv.AppendBool(b, s.Bits != 0)
+	case s.DType.IsUnsigned():
+		return strconv.AppendUint(b, s.Bits, 10)
 	default:
 		return strconv.AppendInt(b, s.Int64(), 10)
 	}

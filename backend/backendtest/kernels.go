@@ -126,7 +126,7 @@ func examples() []example {
 		codegen.Buffer{DType: f32, Mode: in}, codegen.Buffer{DType: i64, Mode: in}, codegen.Buffer{DType: f32, Mode: codegen.InOut})
 	scatter.Accesses[2].Indices = 1
 	scatter.Body = []codegen.Instr{load(0, f32), load(1, i64)}
-	scatter.Stores = []codegen.Store{{Access: 2, Value: 0, Index: []codegen.Value{1}, Add: true}}
+	scatter.Stores = []codegen.Store{{Access: 2, Value: 0, Index: []codegen.Value{1}, Mode: ir.ScatterSum}}
 
 	const many = 100_003
 	var iota, plus3 []int64

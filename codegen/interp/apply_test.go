@@ -140,7 +140,7 @@ func TestOtherFunctions(t *testing.T) {
 
 // Every cast on special values, and on every bfloat16 and its neighbourhood.
 func TestCasts(t *testing.T) {
-	for _, from := range ir.DTypes() {
+	for _, from := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
 		vals := specials(from.Compute())
 		if from.IsFloat() {
 			for b := range uint32(1 << 16) {
@@ -150,7 +150,7 @@ func TestCasts(t *testing.T) {
 				}
 			}
 		}
-		for _, to := range ir.DTypes() {
+		for _, to := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
 			m := &maker{r: rand.New(rand.NewPCG(1, 1))}
 			m.k.Outer = 1
 			m.l.Dims = []int{len(vals)}

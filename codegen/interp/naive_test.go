@@ -118,7 +118,7 @@ func (n *naive) store(s codegen.Store, at []int, v value, arg func(codegen.Value
 	}
 	b := n.k.Accesses[s.Access].Buffer
 	dt := n.k.Buffers[b].DType
-	if s.Add {
+	if s.Mode == ir.ScatterSum {
 		old := readElem(n.mem[b], dt, off)
 		v.f += old.f
 		v.i += old.i

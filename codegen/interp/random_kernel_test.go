@@ -174,14 +174,14 @@ func (m *maker) apply(level codegen.Level) {
 }
 
 func (m *maker) cast(level codegen.Level) {
-	all := ir.DTypes()
+	all := []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool}
 	from, to := all[m.r.IntN(len(all))], all[m.r.IntN(len(all))]
 	v := m.some(from.Compute(), level)
 	m.emit(codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Level: level, Args: []codegen.Value{v}})
 }
 
 func (m *maker) load(level codegen.Level) {
-	dt := ir.DTypes()[m.r.IntN(4)]
+	dt := []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool}[m.r.IntN(4)]
 	axes := len(m.l.Dims)
 	if level == codegen.Row {
 		axes = m.k.Outer
@@ -228,7 +228,7 @@ func (m *maker) source(level codegen.Level) {
 		}
 	case 1:
 		if axes > 0 {
-			t, raw := ir.F32, ir.Invalid
+			t, raw := ir.F32, ir.F64
 			a, b := math.Float64bits(m.r.NormFloat64()), math.Float64bits(m.r.NormFloat64())
 			if m.r.IntN(2) == 0 {
 				t, raw = ir.I64, ir.I64

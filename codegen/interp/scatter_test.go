@@ -37,13 +37,13 @@ func scatterKernel(r *rand.Rand, updates, width, rows int, dt ir.DType, add bool
 		target = codegen.AccessArgs{Strides: []int{0, rows}, Index: []codegen.IndexArg{{Extent: rows, Stride: 1}}}
 	}
 	out := m.access(m.buffer(dt, codegen.InOut, max(1, rows*width)), target, false)
-	m.k.Stores = append(m.k.Stores, codegen.Store{Access: out, Value: v, Index: []codegen.Value{x}, Add: add})
+	m.k.Stores = append(m.k.Stores, codegen.Store{Access: out, Value: v, Index: []codegen.Value{x}, Mode: map[bool]ir.ScatterMode{true: ir.ScatterSum}[add]})
 	return m
 }
 
 func TestScatter(t *testing.T) {
 	for i, dims := range [][3]int{{1, 1, 1}, {5, 3, 4}, {40, 33, 7}, {3, 1030, 2}, {700, 5, 3}, {0, 4, 3}, {4, 0, 3}} {
-		for _, dt := range ir.DTypes() {
+		for _, dt := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
 			for _, add := range []bool{false, true} {
 				if add && (dt == ir.Bool || dt == ir.BF16) {
 					continue // BF16 sums are checked by TestScatterAddBF16

@@ -31,7 +31,7 @@ func (e *executable) newStore(i int) store {
 	b := k.Accesses[src.Access].Buffer
 	dt := k.Buffers[b].DType
 	s := store{
-		value: v, slot: src.Access, buffer: b, size: dt.Size(), add: src.Add,
+		value: v, slot: src.Access, buffer: b, size: dt.Size(), add: src.Mode == ir.ScatterSum,
 		row:  k.Body[v].Level == codegen.Row,
 		last: v == e.lastStep(), text: fmt.Sprintf("store access %d = %%%d", src.Access, v),
 	}

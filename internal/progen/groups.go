@@ -48,7 +48,7 @@ func (g *generator) unary() {
 
 func (g *generator) cast() {
 	x := g.tensor(ir.AnyDType, 0)
-	g.apply(ir.Cast, func(o *ir.Operation) { o.Attrs.DType = pick(g, ir.DTypes()...) }, x)
+	g.apply(ir.Cast, func(o *ir.Operation) { o.Attrs.DType = pick(g, dtypesMade...) }, x)
 }
 
 var binaryKinds = []ir.Kind{
@@ -103,7 +103,7 @@ func (g *generator) ternary() {
 
 func (g *generator) create() {
 	if g.src.intn(2) == 0 {
-		dtype := pick(g, ir.DTypes()...)
+		dtype := pick(g, dtypesMade...)
 		g.apply(ir.Full, func(o *ir.Operation) {
 			o.Attrs.Shape, o.Attrs.DType, o.Scalars = g.shape(0), dtype, []ir.Scalar{g.scalar(dtype)}
 		})

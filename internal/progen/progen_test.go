@@ -64,7 +64,7 @@ func TestProgramsAreValidAndVaried(t *testing.T) {
 	for _, kind := range ir.Kinds() {
 		assert.Positive(t, kinds[kind], kind.String())
 	}
-	assert.Len(t, dtypes, len(ir.DTypes()))
+	assert.Len(t, dtypes, len(dtypesMade))
 	for rank := range 5 {
 		assert.Greater(t, ranks[rank], 100, "rank %d", rank)
 	}
