@@ -18,8 +18,9 @@ type window struct {
 	open      []*body // the bodies being recorded, outermost first; the first is the recording itself
 	steps     int
 	launches  int
-	words     int // of state that launches take
-	allocated int // times memory was taken from the system
+	ordinals  []int // by step: which of the launches it is, -1: none
+	words     int   // of state that launches take
+	allocated int   // times memory was taken from the system
 }
 
 // body is a list of steps. Those within the recording run on a condition.
@@ -53,7 +54,9 @@ func (w *window) add(s backend.Stream, st step) error {
 	}
 	st.number = w.steps
 	w.steps++
+	w.ordinals = append(w.ordinals, -1)
 	if st.launch != nil {
+		w.ordinals[st.number] = w.launches
 		w.launches++
 		for _, p := range st.launch.State {
 			w.words = max(w.words, p.Word+1)
@@ -126,7 +129,7 @@ func (d *Device) EndCapture(id backend.Stream, doomed bool) (backend.Graph, erro
 	case w.allocated > 0:
 		return nil, &backend.CaptureError{Reason: backend.CaptureAllocated}
 	}
-	return &graph{device: d, list: w.open[0], launches: w.launches, words: w.words}, nil
+	return &graph{device: d, list: w.open[0], launches: w.launches, ordinals: w.ordinals, words: w.words}, nil
 }
 
 // closeWindow ends the recording that began on a stream, if there is one.

@@ -54,6 +54,7 @@ type Device struct {
 var (
 	_ backend.Device    = (*Device)(nil)
 	_ backend.Reclaimer = (*Device)(nil)
+	_ backend.Profiler  = (*Device)(nil)
 )
 
 // stream is the state of one stream.
@@ -64,6 +65,8 @@ type stream struct {
 	window *window // the recording it takes part in, maybe one that ended: see recording
 	pool   backend.Pool
 	fault  error // what Sync reports
+
+	timings backend.Timings
 
 	// scratch of Launch
 	sizes []int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sinter-ml/sinter/backend"
 )
@@ -16,6 +17,7 @@ type graph struct {
 	mu        sync.Mutex // held while it runs
 	list      *body
 	launches  int
+	ordinals  []int // by number of a step: which of the launches it is, -1: none
 	words     int
 	destroyed bool
 }
@@ -53,7 +55,34 @@ func (g *graph) ReplaySteps(id backend.Stream, state []uint64, after func(step i
 		return &backend.CaptureError{Reason: backend.CaptureState}
 	}
 	d.replays.Add(1)
+	if s.timings.On() {
+		return g.timed(s, state, after)
+	}
 	return d.runList(g.list, state, after)
+}
+
+// timed runs the list and notes when each launch ran.
+func (g *graph) timed(s *stream, state []uint64, after func(step int, err error) error) error {
+	span := backend.Span{Start: time.Now(), Parts: []backend.Part{}}
+	last := span.Start
+	err := g.device.runList(g.list, state, func(step int, err error) error {
+		now := time.Now()
+		if n := g.ordinals[step]; n >= 0 {
+			span.Parts = append(span.Parts, backend.Part{Launch: n, Start: last, End: now})
+		}
+		last = now
+		if after != nil {
+			err = after(step, err)
+			last = time.Now()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	span.End = time.Now()
+	s.timings.Note(span)
+	return nil
 }
 
 func (d *Device) runList(b *body, state []uint64, after func(int, error) error) error {
@@ -117,7 +146,7 @@ func (g *graph) Update(from backend.Graph) error {
 	case !sameSteps(g.list, f.list):
 		return &backend.CaptureError{Reason: backend.CaptureTopology}
 	}
-	g.list, g.launches, g.words = f.list, f.launches, f.words
+	g.list, g.launches, g.ordinals, g.words = f.list, f.launches, f.ordinals, f.words
 	f.destroyed, f.list = true, nil
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -39,7 +40,25 @@ func (d *Device) Launch(id backend.Stream, e codegen.Executable, l *codegen.Laun
 	if w := s.recording(); w != nil {
 		return w.launch(id, exe, l, s.bytes)
 	}
-	return d.run(exe, l, s.bytes)
+	if !s.timings.On() {
+		return d.run(exe, l, s.bytes)
+	}
+	start := time.Now()
+	if err := d.run(exe, l, s.bytes); err != nil {
+		return err
+	}
+	s.timings.Note(backend.Span{Start: start, End: time.Now()})
+	return nil
+}
+
+// StartTiming notes when launches on s run.
+func (d *Device) StartTiming(id backend.Stream) (backend.Timing, error) {
+	s, err := d.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	defer d.leave(s)
+	return s.timings.Start(), nil
 }
 
 // run executes a checked launch.

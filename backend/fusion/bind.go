@@ -15,12 +15,12 @@ func (e *executor) findPlan() error {
 	e.stateFacts()
 	rt := e.s.rt
 	if e.bound() {
-		rt.stats.hits.Add(1)
+		e.s.stats.hits.Add(1)
 		return nil
 	}
 	k := e.key()
 	if p := rt.plans.lookup(e, k); p != nil {
-		rt.stats.hits.Add(1)
+		e.s.stats.hits.Add(1)
 		e.plan = p
 		return e.rebind(k)
 	}
@@ -29,7 +29,7 @@ func (e *executor) findPlan() error {
 	if err != nil {
 		return err
 	}
-	rt.stats.explorations.Add(1)
+	e.s.stats.explorations.Add(1)
 	e.plan, e.explored = rt.plans.prepare(e, made), true
 	rt.plans.cache.Add(k, seg, made)
 	return e.rebind(k)

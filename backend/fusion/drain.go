@@ -10,6 +10,10 @@ func (s *Stream) drain(ctx context.Context, upto int) {
 	if upto == 0 {
 		return
 	}
+	s.stats.drains.Add(1)
+	if s.profiles != nil {
+		defer s.drained()
+	}
 	e := s.executor()
 	defer s.release(e)
 	all := s.queue.nodes

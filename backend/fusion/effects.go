@@ -104,7 +104,7 @@ func (e *executor) unplace(pos int, ran bool) {
 			return
 		}
 		// The old version was moved aside and goes back to the fixed address.
-		if ran && e.s.rt.dev.Copy(e.s.id, m.buf, 0, aside.buf, 0, aside.buf.Bytes) != nil {
+		if ran && e.s.copy(m, aside, 0, aside.buf.Bytes) != nil {
 			e.damaged = append(e.damaged, pos)
 		}
 		e.replace(pos, m)
@@ -134,11 +134,11 @@ func (e *executor) effectDone(pos int, f *failure) {
 	if m == nil && f == nil {
 		return
 	}
-	e.s.rt.stats.effects.Add(1)
+	e.s.stats.effects.Add(1)
 	input := e.seg.outside[was]
 	switch {
 	case m != nil && m == e.mem[was]: // in place
-		e.s.rt.stats.inPlaceEffects.Add(1)
+		e.s.stats.inPlaceEffects.Add(1)
 		e.mem[was] = nil
 		for t, of := range e.base {
 			if of == was+1 {
@@ -191,12 +191,12 @@ func (s *Stream) clone(from *Storage) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.rt.dev.Copy(s.id, m.buf, 0, from.buf, 0, from.buf.Bytes); err != nil {
+	if err := s.copy(m, from, 0, from.buf.Bytes); err != nil {
 		m.letGo()
 		return nil, err
 	}
 	s.retain(from, m)
-	s.rt.stats.versionCopies.Add(1)
+	s.stats.versionCopies.Add(1)
 	return m, nil
 }
 
@@ -237,7 +237,7 @@ func (e *executor) save(pos int, m *Storage) error {
 	if err != nil {
 		return err
 	}
-	s.rt.stats.versionCopies.Add(1)
+	s.stats.versionCopies.Add(1)
 	old.version.patch = p
 	return nil
 }
@@ -287,7 +287,7 @@ func (s *Stream) resolve(v *Value) *failure {
 		c.store(back, codegen.Contiguous(c.shape))
 		m = back
 	}
-	s.rt.stats.rebuilt.Add(int64(len(chain)))
+	s.stats.rebuilt.Add(int64(len(chain)))
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (e *executor) recall(t int32) error {
 		v.let = false
 		v.store(m, codegen.Contiguous(v.shape))
 	}
-	e.s.rt.stats.rebuilt.Add(1)
+	e.s.stats.rebuilt.Add(1)
 	return nil
 }
 

@@ -37,6 +37,7 @@ type executor struct {
 	damaged []int           // effects a failed launch may have half done; nothing was kept of the old version
 	fail    []*failure
 	anyFail bool
+	block   int64            // number of the block at hand, while a profile is open
 	stored  []codegen.Layout // how it lies there
 
 	ops    []ir.Operation // the segment's operations, when a pass needs them
@@ -81,7 +82,11 @@ func (e *executor) run(ctx context.Context) {
 		return
 	}
 	s := e.s
-	s.rt.stats.segments.Add(1)
+	s.stats.segments.Add(1)
+	if s.profiles != nil {
+		e.beginSegment()
+		defer e.profileSegment()
+	}
 	e.lockVars()
 	defer e.unlockVars()
 	e.mem = grow(e.mem, len(g.tensors))
@@ -111,8 +116,8 @@ func (e *executor) run(ctx context.Context) {
 		e.failAll(err)
 		return
 	}
-	s.rt.stats.read.Add(e.bind.read)
-	s.rt.stats.written.Add(e.bind.written)
+	s.stats.read.Add(e.bind.read)
+	s.stats.written.Add(e.bind.written)
 	for i := range e.plan.steps {
 		if err := ctx.Err(); err != nil {
 			e.failRest(i, err)

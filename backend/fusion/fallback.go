@@ -129,7 +129,7 @@ func (e *executor) launchAlone(opt *fuser.Optimization, call *fuser.Call, exe co
 		return err
 	}
 	defer e.dropAside()
-	return e.call(call, exe, l)
+	return e.call(opt, call, exe, l)
 }
 
 // warn counts a block that fell back to its operations and says so once.
@@ -142,7 +142,7 @@ func (e *executor) warn(st *step, err error) {
 	if len(st.opt.Ops) == 1 {
 		return // it is tried again
 	}
-	e.s.rt.stats.fallbacks.Add(1)
+	e.s.stats.fallbacks.Add(1)
 	if st.warned.Swap(true) {
 		return
 	}

@@ -15,7 +15,7 @@ func (s *Stream) late(v *Value) error {
 	r := v.recipe
 	if !r.held {
 		s.rt.late.add(v.hash)
-		s.rt.stats.recomputed.Add(1)
+		s.stats.recomputed.Add(1)
 	}
 	e := s.executor()
 	defer s.release(e)
@@ -130,7 +130,7 @@ func (s *Stream) copyOut(m *Storage, l codegen.Layout, dtype ir.DType) (*Storage
 		if err != nil || n == 0 {
 			return out, err
 		}
-		if err := s.rt.dev.Copy(s.id, out.buf, 0, m.buf, l.Offset*dtype.Size(), n); err != nil {
+		if err := s.copy(out, m, l.Offset*dtype.Size(), n); err != nil {
 			out.letGo()
 			return nil, err
 		}

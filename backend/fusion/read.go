@@ -116,12 +116,12 @@ func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
 	}
 	defer runtime.KeepAlive(v) // a collection must not free the memory meanwhile
 	if v.layout.IsContiguous() {
-		return s.rt.dev.Read(ctx, s.id, dst, v.storage.buf, v.layout.Offset*v.dtype.Size())
+		return s.read(ctx, dst, v.storage, v.layout.Offset*v.dtype.Size())
 	}
 	m, err := s.copyOut(v.storage, v.layout, v.dtype)
 	if err != nil {
 		return err
 	}
 	defer m.letGo()
-	return s.rt.dev.Read(ctx, s.id, dst, m.buf, 0)
+	return s.read(ctx, dst, m, 0)
 }

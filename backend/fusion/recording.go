@@ -20,6 +20,7 @@ type Recording struct {
 	graph    backend.Graph
 	pool     backend.Pool
 	retained []*Storage
+	launches []*profiled   // what a replay launches, in order
 	vars     []recordedVar // in order of number
 	outs     []*output
 
@@ -105,6 +106,8 @@ func (r *Recording) Replay() error {
 	if err != nil {
 		f = &failure{err: err}
 		f.reported.Store(true)
+	} else {
+		s.replayed(r.launches)
 	}
 	for i := range r.vars {
 		if r.vars[i].written {
@@ -280,7 +283,7 @@ func (s *Stream) CopyIn(v *Var, t *Value) (bool, error) {
 		return true, err
 	}
 	n := x.bytes()
-	if err := s.rt.dev.Copy(s.id, v.pin.buf, 0, x.storage.buf, x.layout.Offset*x.dtype.Size(), n); err != nil {
+	if err := s.copy(v.pin, x.storage, x.layout.Offset*x.dtype.Size(), n); err != nil {
 		return true, err
 	}
 	v.wrote(nil)

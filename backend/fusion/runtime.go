@@ -56,7 +56,8 @@ type Runtime struct {
 	position uint64
 
 	observer atomic.Pointer[Observer]
-	stats    stats
+	ended    Stats        // of the streams that are closed, under mu
+	churned  atomic.Int64 // churn reports
 }
 
 var (

@@ -13,6 +13,9 @@ import (
 // operations run one by one, once; what fails then fails with its error.
 func (e *executor) step(i int) {
 	st := &e.plan.steps[i]
+	if e.s.profiles != nil {
+		e.beginBlock(st.opt.Ops)
+	}
 	if e.bind.hollow[i] || e.tainted(st) {
 		e.alone(i)
 		e.free(st)
@@ -110,7 +113,7 @@ func (e *executor) allocate(st *step) error {
 		}
 		if from := e.takeable(st, t); from != nil {
 			e.mem[t] = from
-			e.s.rt.stats.inPlace.Add(1)
+			e.s.stats.inPlace.Add(1)
 			continue
 		}
 		m, err := e.s.alloc(e.seg.tensors[t].bytes())
@@ -205,7 +208,7 @@ func (e *executor) launch(st *step, launches []codegen.Launch) error {
 	}
 	defer e.dropAside()
 	for c := range st.opt.Calls {
-		if err := e.call(&st.opt.Calls[c], st.exes[c], &launches[c]); err != nil {
+		if err := e.call(st.opt, &st.opt.Calls[c], st.exes[c], &launches[c]); err != nil {
 			return err
 		}
 	}
@@ -245,7 +248,7 @@ func (e *executor) dropAside() {
 	e.aside = e.aside[:0]
 }
 
-func (e *executor) call(call *fuser.Call, exe codegen.Executable, l *codegen.Launch) error {
+func (e *executor) call(opt *fuser.Optimization, call *fuser.Call, exe codegen.Executable, l *codegen.Launch) error {
 	bufs := e.bufs[:0]
 	for k, t := range call.Tensors {
 		m := e.mem[t]
@@ -261,7 +264,11 @@ func (e *executor) call(call *fuser.Call, exe codegen.Executable, l *codegen.Lau
 	}
 	e.bufs = bufs
 	e.params(call, l)
-	return e.s.rt.dev.Launch(e.s.id, exe, l, bufs)
+	if err := e.s.rt.dev.Launch(e.s.id, exe, l, bufs); err != nil {
+		return err
+	}
+	e.launched(opt, call, l)
+	return nil
 }
 
 // params puts the scalars at hand into a bound launch.

@@ -36,6 +36,7 @@ func (s *Stream) alloc(bytes int) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.stats.allocations.Add(1)
 	st := &Storage{rt: s.rt, buf: buf, stream: s.id}
 	st.refs.Store(1)
 	st.cleanup = runtime.AddCleanup(st, freeing.run, freeing{s.rt.dev, s.id, buf})

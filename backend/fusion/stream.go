@@ -31,6 +31,12 @@ type Stream struct {
 	owed  []*Value // dead values of other streams that unlock frees
 
 	readers readers // scratch of markEffects
+
+	stats stats
+
+	profiles         []*Profile // open, or with operations in the queue
+	causeLo, causeHi uint64     // the operations being executed, 0: none
+	noted            noted
 }
 
 // Tape is told of every operation and effect recorded on a stream it is set
@@ -137,7 +143,7 @@ func (s *Stream) enqueue(n *node) {
 	n.site = siteHash(&n.op)
 	n.out.hash = structuralHash(n, s)
 	s.queue.add(n, s.seg)
-	s.rt.stats.recorded.Add(1)
+	n.seq = uint64(s.stats.recorded.Add(1))
 	if s.tape != nil {
 		s.tape.Recorded(&n.op, n.in, n.out)
 	}
@@ -208,7 +214,7 @@ func (s *Stream) FromBytes(dtype ir.DType, shape ir.Shape, data []byte, pc uintp
 	if err != nil {
 		return fail(err)
 	}
-	if err := s.rt.dev.Write(context.Background(), s.id, st.buf, 0, data); err != nil {
+	if err := s.write(context.Background(), st, data); err != nil {
 		st.letGo()
 		return fail(err)
 	}
@@ -268,9 +274,11 @@ func (s *Stream) Close() error {
 	}
 	s.drain(context.Background(), len(s.queue.nodes))
 	s.closed = true
+	s.closeProfiles()
 	err := s.takeError()
 	s.rt.mu.Lock()
 	delete(s.rt.streams, s)
+	s.stats.addTo(&s.rt.ended)
 	s.rt.idle = append(s.rt.idle, s.id)
 	s.rt.mu.Unlock()
 	return err

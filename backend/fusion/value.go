@@ -100,6 +100,7 @@ type node struct {
 	out  *Value
 	v    *Var   // effects: the Var written
 	site uint64 // kind and call site, for cutting long queues
+	seq  uint64 // number among what the stream recorded, from 1; 0: the runtime made it
 
 	inArr  [3]*Value
 	refArr [4]ir.TensorRef

@@ -31,6 +31,7 @@ type Window struct {
 	now, then notes         // of this pass and the one before
 	retained  map[*Storage]struct{}
 	refusal   *backend.CaptureError
+	launches  []*profiled // of the recording
 }
 
 // OpenWindow executes what is queued and opens a window on the stream.
@@ -209,7 +210,7 @@ func (w *Window) Recording(outs []*Value) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{s: s, graph: graph, pool: w.pool, Frozen: w.now.frozen()}
+	r := &Recording{s: s, graph: graph, pool: w.pool, Frozen: w.now.frozen(), launches: w.launches}
 	for m := range w.retained {
 		r.retained = append(r.retained, m) // with the window's holds
 	}

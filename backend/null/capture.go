@@ -144,6 +144,9 @@ func (g *graph) Replay(id backend.Stream, state []uint64) error {
 		d.count.Launches += int64(g.launches)
 		d.count.Copies += int64(g.copies)
 		d.count.BytesCopied += int64(g.bytes)
+		if s.timings.On() {
+			s.timings.Note(d.replaySpan(g.costs))
+		}
 		return nil
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -39,20 +40,27 @@ type Device struct {
 	exes       map[uint64][]*executable
 	count      backend.Counters
 	log        []Entry
+	ran        time.Duration // what the timed launches would have taken so far
 }
 
-var _ backend.Device = (*Device)(nil)
+var (
+	_ backend.Device   = (*Device)(nil)
+	_ backend.Profiler = (*Device)(nil)
+)
 
 type stream struct {
 	pool   backend.Pool
 	window *window
 	fault  error
+
+	timings backend.Timings
 }
 
 // window is what a recording counts. Streams that take part share it.
 type window struct {
 	*backend.Forks
 	launches, copies int
+	costs            []time.Duration // of the launches
 	bytes            int
 	allocated        int
 	words            int
@@ -285,6 +293,9 @@ func (d *Device) Launch(id backend.Stream, exe codegen.Executable, l *codegen.La
 		w := s.recording()
 		if w == nil {
 			d.count.Launches++
+			if s.timings.On() {
+				s.timings.Note(d.span(d.cost(own.kernel, l)))
+			}
 			return nil
 		}
 		for _, p := range l.State {
@@ -297,6 +308,7 @@ func (d *Device) Launch(id backend.Stream, exe codegen.Executable, l *codegen.La
 			return err
 		}
 		w.launches++
+		w.costs = append(w.costs, d.cost(own.kernel, l))
 		w.nodes = append(w.nodes, "launch")
 		return nil
 	})
