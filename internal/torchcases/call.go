@@ -195,5 +195,14 @@ func (c *Call) dtype(name string, otherwise sinter.DType) sinter.DType {
 	return dtypeOf(string(d))
 }
 
+// filled makes a tensor of the case's dtype that is value everywhere.
+func (c *Call) filled(value float64, shape ...int) *sinter.Tensor {
+	dtype := dtypeOf(c.DType)
+	if dtype == sinter.Bool && value != 0 {
+		value = 1
+	}
+	return sinter.Full(c.at, dtype, value, shape...)
+}
+
 // outDType returns the dtype PyTorch's first output has.
 func (c *Call) outDType() sinter.DType { return dtypeOf(c.Out(0).DType) }

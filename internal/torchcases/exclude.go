@@ -14,6 +14,8 @@ var exclusions = []exclusion{
 	{pattern: "*", when: family("signal"), reason: "Fourier transforms belong to a later milestone"},
 	{pattern: "nn.functional.relu*:[iu]*:*", reason: "activations take floats"},
 	{pattern: "linspace:[iu]*:*", reason: "an integer range has an integer step"},
+	{pattern: "index_add:bool:*", reason: arithmeticOnBool},
+	{pattern: "index_put:bool:*", when: given("accumulate", true), reason: arithmeticOnBool},
 	{pattern: "cat:*", when: joinsNothing, reason: "PyTorch lets an empty tensor of rank 1 join any"},
 	{pattern: "std*:*", when: oddCorrection, reason: "the correction is a whole number from 0"},
 	{pattern: "var*:*", when: oddCorrection, reason: "the correction is a whole number from 0"},
@@ -42,6 +44,13 @@ func otherDType(c *Case) bool {
 		}
 	}
 	return false
+}
+
+const arithmeticOnBool = "there is no arithmetic on bool"
+
+// given reports whether a keyword argument has a value.
+func given(name string, value any) func(c *Case) bool {
+	return func(c *Case) bool { return c.Kwargs[name] == value }
 }
 
 func family(name string) func(c *Case) bool {

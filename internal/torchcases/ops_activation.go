@@ -15,6 +15,13 @@ var activationOps = map[string]adapter{
 		}
 		return c.x().Gelu()
 	}, within(4)),
+	"nn.functional.hardtanh": unary(func(x *tensor) *tensor { return x.Clamp(-1, 1) }, exactButZeros),
+	"nn.functional.softplus": one(func(c *Call) *tensor {
+		// PyTorch leaves x where beta·x is above a threshold.
+		x, beta := c.x(), c.number(-1, "beta", 1)
+		scaled := x.MulScalar(beta)
+		return sinter.Where(scaled.GreaterScalar(c.number(-1, "threshold", 20)), x, scaled.Softplus().DivScalar(beta))
+	}, rounds(40, nil)), // β·x, to ±27, is rounded: 16 ulps of e^βx
 	"nn.functional.threshold": one(func(c *Call) *tensor {
 		x := c.x()
 		return x.MaskFill(x.LessEqualScalar(c.number(1, "threshold", 0)), c.number(2, "value", 0))

@@ -42,6 +42,40 @@ var indexOps = map[string]adapter{
 			v.ScatterAdd(axis, index, scale(value, c.number(-1, "alpha", 1)))
 		})
 	}, rounds(2, total)),
+	"index_fill": one(func(c *Call) *tensor {
+		x, index := atLeast1(c.x()), atLeast1(c.tensor(2, "index"))
+		at := axis(c.integer(1, "dim", 0), x.Rank())
+		shape := slices.Clone([]int(x.Shape()))
+		shape[at] = index.Dim(0)
+		v := sinter.NewVar(x)
+		if a, ok := c.Args[3].(TensorArg); ok {
+			v.SetSelect(at, index, c.put("value", a).Expand(shape...))
+		} else {
+			v.SetSelect(at, index, c.filled(c.number(3, "value", 0), shape...))
+		}
+		return v.Value().Reshape(c.outShape()...)
+	}, exact),
+	"index_put": one(func(c *Call) *tensor {
+		x, index, value := c.x(), c.put("indices", c.Args[1].([]any)[0]), c.tensor(2, "values")
+		if index.DType() == sinter.Bool {
+			return sinter.Where(index.Unsqueeze(-1), value, x)
+		}
+		v := sinter.NewVar(x)
+		value = value.Expand(append([]int{index.Dim(0)}, x.Shape()[1:]...)...)
+		if c.flag(-1, "accumulate", false) {
+			v.ScatterAdd(0, index, value)
+		} else {
+			v.SetSelect(0, index, value)
+		}
+		return v.Value()
+	}, rounds(2, total)),
+	"masked_scatter": one(func(c *Call) *tensor {
+		// The n-th element where mask is true is the n-th of source.
+		x, mask, source := c.x(), c.tensor(1, "mask"), c.tensor(2, "source")
+		shape := []int(sinter.Where(mask, x, x).Shape())
+		which := mask.Expand(shape...).Reshape(-1).Cast(sinter.I64).CumSum(0).SubScalar(1).MaximumScalar(0)
+		return sinter.Where(mask, source.Reshape(-1).Select(0, which).Reshape(shape...), x)
+	}, exact),
 	"select_scatter": one(func(c *Call) *tensor {
 		x, at, index := c.x(), c.integer(2, "dim", 0), c.integer(3, "index", 0)
 		at = axis(at, x.Rank())

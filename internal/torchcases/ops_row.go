@@ -13,6 +13,26 @@ var rowOps = map[string]adapter{
 		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
 		return lastAxes(x, axes).LayerNorm(flat(weight), flat(bias), c.number(4, "eps", 1e-5)).Reshape(x.Shape()...)
 	}, tolerance{ulps: 32, magnitude: greatest}),
+	"native_layer_norm": {make: func(c *Call) tensors {
+		axes, eps := len(c.ints(1, "normalized_shape")), c.number(4, "eps", 1e-5)
+		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
+		row := lastAxes(x, axes)
+		if weight == nil && bias != nil {
+			weight = c.filled(1, row.Dim(-1))
+		}
+		y := row.LayerNorm(flat(weight), flat(bias), eps).Reshape(x.Shape()...)
+		return tensors{y, row.Mean(-1).Reshape(c.Out(1).Shape...), row.Variance(0, -1).AddScalar(eps).Rsqrt().Reshape(c.Out(2).Shape...)}
+	}, tol: tolerance{ulps: 32, steps: 2, magnitude: greatest}},
+	"nn.functional.rms_norm": one(func(c *Call) *tensor {
+		x := c.x()
+		// Without one, PyTorch takes the epsilon of the dtype computed in.
+		eps := format("f32").epsilon()
+		if c.DType == "f64" {
+			eps = format("f64").epsilon()
+		}
+		y := lastAxes(x, len(c.ints(1, "normalized_shape")))
+		return y.RMSNorm(flat(c.tensor(2, "weight")), c.number(-1, "eps", eps)).Reshape(x.Shape()...)
+	}, within(32)),
 	"nn.functional.scaled_dot_product_attention": one(func(c *Call) *tensor {
 		q, k, v, mask := c.x(), c.y(), c.tensor(2, "value"), c.tensor(3, "attn_mask")
 		q, k, v = fourAxes(q), fourAxes(k), fourAxes(v)

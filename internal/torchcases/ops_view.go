@@ -50,15 +50,7 @@ var viewOps = map[string]adapter{
 		for i := range from {
 			perm[axis(to[i], x.Rank())] = axis(from[i], x.Rank())
 		}
-		next := 0
-		for i := range perm {
-			for ; perm[i] < 0; next++ {
-				if !slices.Contains(perm, next) {
-					perm[i] = next
-				}
-			}
-		}
-		return x.Permute(perm...)
+		return x.Permute(filledUp(perm)...)
 	}, exact),
 	"narrow": one(func(c *Call) *tensor {
 		return c.x().Narrow(c.integer(1, "dim", 0), c.integer(2, "start", 0), c.integer(3, "length", 0))
@@ -137,6 +129,20 @@ func axis(a, rank int) int {
 	return a
 }
 
+// filledUp completes a permutation: places that are −1 take the axes that are
+// left, in order.
+func filledUp(perm []int) []int {
+	next := 0
+	for i := range perm {
+		for ; perm[i] < 0; next++ {
+			if !slices.Contains(perm, next) {
+				perm[i] = next
+			}
+		}
+	}
+	return perm
+}
+
 // pieces cuts the first argument along an axis, an argument, into parts of the
 // given lengths.
 func pieces(c *Call, pos int, sizes []int) tensors {
@@ -191,6 +197,15 @@ var moveOps = map[string]adapter{
 		}
 		return rolled(x, shifts, axes)
 	}, exact),
+	"diag_embed": one(func(c *Call) *tensor {
+		x, k := c.x(), c.integer(1, "offset", 0)
+		rank := x.Rank() + 1
+		row, column := axis(c.integer(2, "dim1", -2), rank), axis(c.integer(3, "dim2", -1), rank)
+		y := embedded(c, x, k)
+		perm := slices.Repeat([]int{-1}, rank)
+		perm[row], perm[column] = rank-2, rank-1
+		return y.Permute(filledUp(perm)...)
+	}, exact),
 	"rot90": one(func(c *Call) *tensor {
 		x, axes := c.x(), c.ints(2, "dims")
 		switch k := c.integer(1, "k", 1); ((k % 4) + 4) % 4 {
@@ -243,6 +258,24 @@ var moveOps = map[string]adapter{
 		y := x.Reshape(join(lead, ch, h, r, w, r)...)
 		return y.Permute(append(upTo(k), k, k+2, k+4, k+1, k+3)...).Reshape(join(lead, ch*r*r, h, w)...)
 	}, exact),
+}
+
+// embedded is matrices with the last axis of x on their k-th diagonal.
+func embedded(c *Call, x *tensor, k int) *tensor {
+	n := x.Dim(-1) + max(k, -k)
+	shape := join(x.Shape()[:x.Rank()-1], n, n)
+	// Element i of x stands in column i+k, or for k < 0 in row i−k.
+	pads := slices.Repeat([]int{0}, 2*x.Rank())
+	pads[2*x.Rank()-1] = max(k, -k)
+	wide := x.Pad(0, pads...)
+	if k >= 0 {
+		wide = wide.Unsqueeze(-1)
+	} else {
+		wide = wide.Unsqueeze(-2)
+	}
+	i := sinter.Arange(c.at, sinter.I64, 0, 1, n)
+	on := i.Unsqueeze(1).AddScalar(float64(k)).Equal(i)
+	return sinter.Where(on, wide.Expand(shape...), c.filled(0))
 }
 
 // join is a shape and further lengths.

@@ -34,7 +34,7 @@ func Faulty(c *Case) string {
 // Run makes the call of a case on a device and returns its outputs, nil where
 // there is no counterpart. With detour, each operand is first computed by
 // operations that change nothing, so that the device has something to fuse.
-func Run(ctx context.Context, at sinter.Placer, c *Case, detour bool) (out []*Host, err error) {
+func Run(ctx context.Context, dev *sinter.Device, c *Case, detour bool) (out []*Host, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(callError)
@@ -48,7 +48,7 @@ func Run(ctx context.Context, at sinter.Placer, c *Case, detour bool) (out []*Ho
 	if !ok {
 		return nil, callError("no adapter for " + c.Key())
 	}
-	ts := a.make(&Call{Case: c, at: at, detour: detour})
+	ts := a.make(&Call{Case: c, at: dev, detour: detour})
 	if len(ts) != len(c.OutName) {
 		return nil, fmt.Errorf("%d outputs, want %d", len(ts), len(c.OutName))
 	}
@@ -68,7 +68,7 @@ func Run(ctx context.Context, at sinter.Placer, c *Case, detour bool) (out []*Ho
 	if !some {
 		return nil, callError("no output is compared")
 	}
-	return out, nil
+	return out, dev.Flush(ctx) // tells of effects that failed
 }
 
 // Compare returns how the outputs of a call differ from PyTorch's.

@@ -34,7 +34,7 @@ func TestCases(t *testing.T) {
 	fused, unfused := open(t), open(t, sinter.WithFusion(false))
 	ways := []struct {
 		name   string
-		at     sinter.Placer
+		dev    *sinter.Device
 		detour bool
 	}{{"unfused", unfused, false}, {"fused", fused, false}, {"fused with what comes before", fused, true}}
 	for i, c := range p.Cases {
@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 			var err error
 			for _, way := range ways {
 				var out []*Host
-				if out, err = Run(ctx, way.at, c, way.detour); err == nil {
+				if out, err = Run(ctx, way.dev, c, way.detour); err == nil {
 					if first == nil {
 						first = out
 						err = p.Compare(c, out)
