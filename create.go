@@ -17,16 +17,26 @@ func place(at Placer) *fusion.Stream {
 
 var errNoPlace = &ArgumentError{Msg: "device, stream or scope is nil"}
 
-// create records an operation without operands. Exported functions call it
-// directly.
+// create records an operation without operands, with scalars of its dtype.
+// Exported functions call it directly.
 func create(at Placer, op ir.Operation, c ...float64) *Tensor {
 	op.PC = caller(3)
+	return createAt(at, op, op.Attrs.DType, c)
+}
+
+// createOf is create with scalars of another dtype.
+func createOf(at Placer, op ir.Operation, scalars DType, c ...float64) *Tensor {
+	op.PC = caller(3)
+	return createAt(at, op, scalars, c)
+}
+
+func createAt(at Placer, op ir.Operation, scalars DType, c []float64) *Tensor {
 	s := place(at)
 	if s == nil {
 		return orphan(op.Kind.String(), errNoPlace)
 	}
 	for _, x := range c {
-		v, err := scalarOf(op.Attrs.DType, x)
+		v, err := scalarOf(scalars, x)
 		if err != nil {
 			return &Tensor{v: s.Fail(op.Kind.String(), op.PC, op.Attrs.Shape, op.Attrs.DType, err)}
 		}
@@ -56,11 +66,10 @@ func Ones(at Placer, dtype DType, shape ...int) *Tensor {
 // start and step are exact up to ±2⁵³; beyond, add a tensor made by [Scalar].
 func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
 	op := ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: dtype}}
-	if dtype == I64 {
-		return create(at, op, start, step)
+	if dtype.IsInt() {
+		return createOf(at, op, I64, start, step)
 	}
-	op.Scalars = []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}
-	return create(at, op)
+	return createOf(at, op, F64, start, step)
 }
 
 // random records a draw: seed and position are taken now, so a draw nobody
@@ -80,13 +89,13 @@ func random(at Placer, op ir.Operation, extra ...ir.Scalar) *Tensor {
 // 4x32-10.
 func Uniform(at Placer, dtype DType, low, high float64, shape ...int) *Tensor {
 	return random(at, ir.Operation{Kind: ir.Uniform, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}},
-		ir.F32Scalar(float32(low)), ir.F32Scalar(float32(high)))
+		ir.FloatScalar(dtype, low), ir.FloatScalar(dtype, high))
 }
 
 // Normal makes a float tensor of normal numbers.
 func Normal(at Placer, dtype DType, mean, std float64, shape ...int) *Tensor {
 	return random(at, ir.Operation{Kind: ir.Normal, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}},
-		ir.F32Scalar(float32(mean)), ir.F32Scalar(float32(std)))
+		ir.FloatScalar(dtype, mean), ir.FloatScalar(dtype, std))
 }
 
 // Bernoulli makes a bool tensor whose elements are true with probability p.
@@ -116,8 +125,8 @@ func (t *Tensor) Dropout(p float64) *Tensor {
 	op.Attrs = ir.Attrs{Shape: t.v.Shape(), DType: Bool}
 	op.Scalars = []ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position)), ir.F32Scalar(float32(1 - p))}
 	mask := s.Record(op)
-	scale := ir.Operation{Kind: ir.Mul, PC: op.PC, Scalars: []ir.Scalar{ir.F32Scalar(float32(1 / (1 - p)))}}
+	scale := ir.Operation{Kind: ir.Mul, PC: op.PC, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), 1/(1-p))}}
 	kept := s.Record(scale, t.v)
-	zero := s.Record(ir.Operation{Kind: ir.Full, PC: op.PC, Attrs: ir.Attrs{DType: t.DType()}, Scalars: []ir.Scalar{ir.F32Scalar(0)}})
+	zero := s.Record(ir.Operation{Kind: ir.Full, PC: op.PC, Attrs: ir.Attrs{DType: t.DType()}, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), 0)}})
 	return &Tensor{v: s.Record(ir.Operation{Kind: ir.Where, PC: op.PC}, mask, kept, zero)}
 }

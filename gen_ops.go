@@ -14,9 +14,24 @@ func (t *Tensor) Expm1() *Tensor {
 	return apply(ir.Operation{Kind: ir.Expm1}, t)
 }
 
+// Exp2 returns 2^x for each element x. Floats.
+func (t *Tensor) Exp2() *Tensor {
+	return apply(ir.Operation{Kind: ir.Exp2}, t)
+}
+
 // Log returns the natural logarithm of each element. Floats.
 func (t *Tensor) Log() *Tensor {
 	return apply(ir.Operation{Kind: ir.Log}, t)
+}
+
+// Log2 returns the logarithm to base 2 of each element. Floats.
+func (t *Tensor) Log2() *Tensor {
+	return apply(ir.Operation{Kind: ir.Log2}, t)
+}
+
+// Log10 returns the logarithm to base 10 of each element. Floats.
+func (t *Tensor) Log10() *Tensor {
+	return apply(ir.Operation{Kind: ir.Log10}, t)
 }
 
 // Log1p returns log(1+x) for each element x, accurate near 0. Floats.
@@ -49,14 +64,80 @@ func (t *Tensor) Cos() *Tensor {
 	return apply(ir.Operation{Kind: ir.Cos}, t)
 }
 
+// Tan returns the tangent of each element, in radians. Floats.
+func (t *Tensor) Tan() *Tensor {
+	return apply(ir.Operation{Kind: ir.Tan}, t)
+}
+
+// Asin returns the inverse sine of each element, in radians. Floats.
+func (t *Tensor) Asin() *Tensor {
+	return apply(ir.Operation{Kind: ir.Asin}, t)
+}
+
+// Acos returns the inverse cosine of each element, in radians. Floats.
+func (t *Tensor) Acos() *Tensor {
+	return apply(ir.Operation{Kind: ir.Acos}, t)
+}
+
+// Atan returns the inverse tangent of each element, in radians. Floats.
+func (t *Tensor) Atan() *Tensor {
+	return apply(ir.Operation{Kind: ir.Atan}, t)
+}
+
+// Sinh returns the hyperbolic sine of each element. Floats.
+func (t *Tensor) Sinh() *Tensor {
+	return apply(ir.Operation{Kind: ir.Sinh}, t)
+}
+
+// Cosh returns the hyperbolic cosine of each element. Floats.
+func (t *Tensor) Cosh() *Tensor {
+	return apply(ir.Operation{Kind: ir.Cosh}, t)
+}
+
 // Tanh returns the hyperbolic tangent of each element. Floats.
 func (t *Tensor) Tanh() *Tensor {
 	return apply(ir.Operation{Kind: ir.Tanh}, t)
 }
 
+// Asinh returns the inverse hyperbolic sine of each element. Floats.
+func (t *Tensor) Asinh() *Tensor {
+	return apply(ir.Operation{Kind: ir.Asinh}, t)
+}
+
+// Acosh returns the inverse hyperbolic cosine of each element. Floats.
+func (t *Tensor) Acosh() *Tensor {
+	return apply(ir.Operation{Kind: ir.Acosh}, t)
+}
+
+// Atanh returns the inverse hyperbolic tangent of each element. Floats.
+func (t *Tensor) Atanh() *Tensor {
+	return apply(ir.Operation{Kind: ir.Atanh}, t)
+}
+
 // Erf returns the error function of each element. Floats.
 func (t *Tensor) Erf() *Tensor {
 	return apply(ir.Operation{Kind: ir.Erf}, t)
+}
+
+// Erfc returns 1 − erf(x) for each element x, accurate for large x. Floats.
+func (t *Tensor) Erfc() *Tensor {
+	return apply(ir.Operation{Kind: ir.Erfc}, t)
+}
+
+// Erfinv returns the inverse of the error function of each element. Floats.
+func (t *Tensor) Erfinv() *Tensor {
+	return apply(ir.Operation{Kind: ir.Erfinv}, t)
+}
+
+// Lgamma returns the logarithm of the absolute value of the gamma function of
+// each element. Floats.
+func (t *Tensor) Lgamma() *Tensor {
+	return apply(ir.Operation{Kind: ir.Lgamma}, t)
+}
+
+// Digamma returns the derivative of Lgamma of each element. Floats.
+func (t *Tensor) Digamma() *Tensor {
+	return apply(ir.Operation{Kind: ir.Digamma}, t)
 }
 
 // Round returns the integer nearest to each element, halves to even. Floats.
@@ -79,30 +160,46 @@ func (t *Tensor) Trunc() *Tensor {
 	return apply(ir.Operation{Kind: ir.Trunc}, t)
 }
 
+// Frac returns x − trunc(x) for each element x. Floats.
+func (t *Tensor) Frac() *Tensor {
+	return apply(ir.Operation{Kind: ir.Frac}, t)
+}
+
 // IsNaN returns whether each element is not a number. Floats. The result is
 // bool.
 func (t *Tensor) IsNaN() *Tensor {
 	return apply(ir.Operation{Kind: ir.IsNaN}, t)
 }
 
-// Abs returns the absolute value of each element; the least i64 stays itself.
-// Floats and i64.
+// IsInf returns whether each element is infinite. Floats. The result is bool.
+func (t *Tensor) IsInf() *Tensor {
+	return apply(ir.Operation{Kind: ir.IsInf}, t)
+}
+
+// IsFinite returns whether each element is neither infinite nor a NaN. Floats.
+// The result is bool.
+func (t *Tensor) IsFinite() *Tensor {
+	return apply(ir.Operation{Kind: ir.IsFinite}, t)
+}
+
+// Abs returns the absolute value of each element; the least signed integer
+// stays itself. Floats and integers.
 func (t *Tensor) Abs() *Tensor {
 	return apply(ir.Operation{Kind: ir.Abs}, t)
 }
 
-// Neg returns −x for each element x. Floats and i64.
+// Neg returns −x for each element x. Floats and integers.
 func (t *Tensor) Neg() *Tensor {
 	return apply(ir.Operation{Kind: ir.Neg}, t)
 }
 
 // Sign returns the sign of each element: −1, 0 or 1; signed zeros and NaN stay.
-// Floats and i64.
+// Floats and integers.
 func (t *Tensor) Sign() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sign}, t)
 }
 
-// Square returns x·x for each element x. Floats and i64.
+// Square returns x·x for each element x. Floats and integers.
 func (t *Tensor) Square() *Tensor {
 	return apply(ir.Operation{Kind: ir.Square}, t)
 }
@@ -112,9 +209,42 @@ func (t *Tensor) Not() *Tensor {
 	return apply(ir.Operation{Kind: ir.Not}, t)
 }
 
+// BitwiseNot returns each element with all bits turned. Integers.
+func (t *Tensor) BitwiseNot() *Tensor {
+	return apply(ir.Operation{Kind: ir.BitwiseNot}, t)
+}
+
 // Relu returns max(x, +0) for each element x; NaN stays. Floats.
 func (t *Tensor) Relu() *Tensor {
 	return apply(ir.Operation{Kind: ir.Relu}, t)
+}
+
+// LeakyRelu returns each element x where x ≥ 0, else slope·x. Floats.
+func (t *Tensor) LeakyRelu(slope float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.LeakyRelu}, slope)
+}
+
+// PRelu returns each element x where x ≥ 0, else slope·x, slope being a tensor.
+// Floats.
+func (t *Tensor) PRelu(slope *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.PRelu}, t, slope)
+}
+
+// Elu returns each element x where x > 0, else alpha·(e^x − 1). Floats.
+func (t *Tensor) Elu(alpha float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Elu}, alpha)
+}
+
+// Selu returns the scaled exponential linear unit of each element; Elu with
+// fixed constants. Floats.
+func (t *Tensor) Selu() *Tensor {
+	return apply(ir.Operation{Kind: ir.Selu}, t)
+}
+
+// Celu returns max(x, 0) + min(alpha·(e^(x/alpha) − 1), 0) for each element x.
+// Floats.
+func (t *Tensor) Celu(alpha float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Celu}, alpha)
 }
 
 // Sigmoid returns 1/(1+e^−x) for each element x. Floats.
@@ -122,9 +252,29 @@ func (t *Tensor) Sigmoid() *Tensor {
 	return apply(ir.Operation{Kind: ir.Sigmoid}, t)
 }
 
+// LogSigmoid returns log(1/(1+e^−x)) for each element x. Floats.
+func (t *Tensor) LogSigmoid() *Tensor {
+	return apply(ir.Operation{Kind: ir.LogSigmoid}, t)
+}
+
+// HardSigmoid returns min(max(x+3, 0), 6)/6 for each element x. Floats.
+func (t *Tensor) HardSigmoid() *Tensor {
+	return apply(ir.Operation{Kind: ir.HardSigmoid}, t)
+}
+
 // Silu returns x/(1+e^−x) for each element x. Floats.
 func (t *Tensor) Silu() *Tensor {
 	return apply(ir.Operation{Kind: ir.Silu}, t)
+}
+
+// HardSwish returns x·min(max(x+3, 0), 6)/6 for each element x. Floats.
+func (t *Tensor) HardSwish() *Tensor {
+	return apply(ir.Operation{Kind: ir.HardSwish}, t)
+}
+
+// Mish returns x·tanh(log(1+e^x)) for each element x. Floats.
+func (t *Tensor) Mish() *Tensor {
+	return apply(ir.Operation{Kind: ir.Mish}, t)
 }
 
 // Gelu returns x·½(1+erf(x/√2)) for each element x. Floats.
@@ -142,173 +292,349 @@ func (t *Tensor) Softplus() *Tensor {
 	return apply(ir.Operation{Kind: ir.Softplus}, t)
 }
 
+// Softsign returns x/(1+|x|) for each element x. Floats.
+func (t *Tensor) Softsign() *Tensor {
+	return apply(ir.Operation{Kind: ir.Softsign}, t)
+}
+
+// ReluBackward returns the gradient of Relu from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) ReluBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.ReluBackward}, t, gradient)
+}
+
+// LeakyReluBackward returns the gradient of LeakyRelu from its operand and the
+// gradient of its output. Floats.
+func (t *Tensor) LeakyReluBackward(gradient *Tensor, slope float64) *Tensor {
+	return t.applyScalars2(ir.Operation{Kind: ir.LeakyReluBackward}, gradient, slope)
+}
+
+// EluBackward returns the gradient of Elu from its operand and the gradient of
+// its output. Floats.
+func (t *Tensor) EluBackward(gradient *Tensor, alpha float64) *Tensor {
+	return t.applyScalars2(ir.Operation{Kind: ir.EluBackward}, gradient, alpha)
+}
+
+// SeluBackward returns the gradient of Selu from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) SeluBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.SeluBackward}, t, gradient)
+}
+
+// CeluBackward returns the gradient of Celu from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) CeluBackward(gradient *Tensor, alpha float64) *Tensor {
+	return t.applyScalars2(ir.Operation{Kind: ir.CeluBackward}, gradient, alpha)
+}
+
+// SigmoidBackward returns the gradient of Sigmoid from its output and the
+// gradient of its output. Floats.
+func (t *Tensor) SigmoidBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.SigmoidBackward}, t, gradient)
+}
+
+// TanhBackward returns the gradient of Tanh from its output and the gradient of
+// its output. Floats.
+func (t *Tensor) TanhBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.TanhBackward}, t, gradient)
+}
+
+// LogSigmoidBackward returns the gradient of LogSigmoid from its operand and
+// the gradient of its output. Floats.
+func (t *Tensor) LogSigmoidBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.LogSigmoidBackward}, t, gradient)
+}
+
+// HardSigmoidBackward returns the gradient of HardSigmoid from its operand and
+// the gradient of its output. Floats.
+func (t *Tensor) HardSigmoidBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.HardSigmoidBackward}, t, gradient)
+}
+
+// SiluBackward returns the gradient of Silu from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) SiluBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.SiluBackward}, t, gradient)
+}
+
+// HardSwishBackward returns the gradient of HardSwish from its operand and the
+// gradient of its output. Floats.
+func (t *Tensor) HardSwishBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.HardSwishBackward}, t, gradient)
+}
+
+// MishBackward returns the gradient of Mish from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) MishBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.MishBackward}, t, gradient)
+}
+
+// GeluBackward returns the gradient of Gelu from its operand and the gradient
+// of its output. Floats.
+func (t *Tensor) GeluBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.GeluBackward}, t, gradient)
+}
+
+// GeluTanhBackward returns the gradient of GeluTanh from its operand and the
+// gradient of its output. Floats.
+func (t *Tensor) GeluTanhBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.GeluTanhBackward}, t, gradient)
+}
+
+// SoftplusBackward returns the gradient of Softplus from its operand and the
+// gradient of its output. Floats.
+func (t *Tensor) SoftplusBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.SoftplusBackward}, t, gradient)
+}
+
+// SoftsignBackward returns the gradient of Softsign from its operand and the
+// gradient of its output. Floats.
+func (t *Tensor) SoftsignBackward(gradient *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.SoftsignBackward}, t, gradient)
+}
+
 // Add returns a + b for elements a of t and b of u, which broadcast. Floats and
-// i64.
+// integers.
 func (t *Tensor) Add(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Add}, t, u)
 }
 
 // AddScalar returns a + b for each element a of t, where b is c. Floats and
-// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
-// [Scalar].
+// integers. For integers c must be one their dtype holds; beyond ±2⁵³ use a
+// tensor made by [Scalar].
 func (t *Tensor) AddScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Add}, c)
 }
 
 // Sub returns a − b for elements a of t and b of u, which broadcast. Floats and
-// i64.
+// integers.
 func (t *Tensor) Sub(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Sub}, t, u)
 }
 
 // SubScalar returns a − b for each element a of t, where b is c. Floats and
-// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
-// [Scalar].
+// integers. For integers c must be one their dtype holds; beyond ±2⁵³ use a
+// tensor made by [Scalar].
 func (t *Tensor) SubScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Sub}, c)
 }
 
 // Mul returns a · b for elements a of t and b of u, which broadcast. Floats and
-// i64.
+// integers.
 func (t *Tensor) Mul(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Mul}, t, u)
 }
 
 // MulScalar returns a · b for each element a of t, where b is c. Floats and
-// i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by
-// [Scalar].
+// integers. For integers c must be one their dtype holds; beyond ±2⁵³ use a
+// tensor made by [Scalar].
 func (t *Tensor) MulScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Mul}, c)
 }
 
 // Div returns a / b for elements a of t and b of u, which broadcast; integers
-// truncate and x/0 is 0; floats follow IEEE. Floats and i64.
+// truncate and x/0 is 0; floats follow IEEE. Floats and integers.
 func (t *Tensor) Div(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Div}, t, u)
 }
 
 // DivScalar returns a / b for each element a of t, where b is c; integers
-// truncate and x/0 is 0; floats follow IEEE. Floats and i64. c is exact for i64
-// tensors up to ±2⁵³; beyond, use a tensor made by [Scalar].
+// truncate and x/0 is 0; floats follow IEEE. Floats and integers. For integers
+// c must be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) DivScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Div}, c)
 }
 
+// FloorDiv returns a / b rounded down for elements a of t and b of u, which
+// broadcast; x/0 of integers is 0. Floats and integers.
+func (t *Tensor) FloorDiv(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.FloorDiv}, t, u)
+}
+
+// FloorDivScalar returns a / b rounded down for each element a of t, where b is
+// c; x/0 of integers is 0. Floats and integers. For integers c must be one
+// their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) FloorDivScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.FloorDiv}, c)
+}
+
+// Remainder returns a − b·floor(a/b), with the sign of b for elements a of t
+// and b of u, which broadcast; x%0 of integers is 0. Floats and integers.
+func (t *Tensor) Remainder(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Remainder}, t, u)
+}
+
+// RemainderScalar returns a − b·floor(a/b), with the sign of b for each element
+// a of t, where b is c; x%0 of integers is 0. Floats and integers. For integers
+// c must be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) RemainderScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Remainder}, c)
+}
+
+// Fmod returns a − b·trunc(a/b), with the sign of a for elements a of t and b
+// of u, which broadcast; x%0 of integers is 0. Floats and integers.
+func (t *Tensor) Fmod(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Fmod}, t, u)
+}
+
+// FmodScalar returns a − b·trunc(a/b), with the sign of a for each element a of
+// t, where b is c; x%0 of integers is 0. Floats and integers. For integers c
+// must be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) FmodScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Fmod}, c)
+}
+
 // Pow returns a to the power b for elements a of t and b of u, which broadcast;
-// a negative power of an i64 truncates to 1, −1 or 0, and is an error as a
-// scalar. Floats and i64.
+// a negative power of an integer truncates to 1, −1 or 0, and is an error as a
+// scalar. Floats and integers.
 func (t *Tensor) Pow(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Pow}, t, u)
 }
 
 // PowScalar returns a to the power b for each element a of t, where b is c; a
-// negative power of an i64 truncates to 1, −1 or 0, and is an error as a
-// scalar. Floats and i64. c is exact for i64 tensors up to ±2⁵³; beyond, use a
-// tensor made by [Scalar].
+// negative power of an integer truncates to 1, −1 or 0, and is an error as a
+// scalar. Floats and integers. For integers c must be one their dtype holds;
+// beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) PowScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Pow}, c)
 }
 
+// Atan2 returns the angle of the point (b, a), in radians for elements a of t
+// and b of u, which broadcast. Floats.
+func (t *Tensor) Atan2(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Atan2}, t, u)
+}
+
+// Atan2Scalar returns the angle of the point (b, a), in radians for each
+// element a of t, where b is c. Floats.
+func (t *Tensor) Atan2Scalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Atan2}, c)
+}
+
+// Hypot returns √(a²+b²) without overflow on the way for elements a of t and b
+// of u, which broadcast. Floats.
+func (t *Tensor) Hypot(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Hypot}, t, u)
+}
+
+// HypotScalar returns √(a²+b²) without overflow on the way for each element a
+// of t, where b is c. Floats.
+func (t *Tensor) HypotScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.Hypot}, c)
+}
+
+// CopySign returns |a| with the sign of b for elements a of t and b of u, which
+// broadcast. Floats.
+func (t *Tensor) CopySign(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.CopySign}, t, u)
+}
+
+// CopySignScalar returns |a| with the sign of b for each element a of t, where
+// b is c. Floats.
+func (t *Tensor) CopySignScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.CopySign}, c)
+}
+
 // Maximum returns the greater of a and b for elements a of t and b of u, which
-// broadcast; NaN propagates, +0 above −0. Floats and i64.
+// broadcast; NaN propagates, +0 above −0. Floats and integers.
 func (t *Tensor) Maximum(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Maximum}, t, u)
 }
 
 // MaximumScalar returns the greater of a and b for each element a of t, where b
-// is c; NaN propagates, +0 above −0. Floats and i64. c is exact for i64 tensors
-// up to ±2⁵³; beyond, use a tensor made by [Scalar].
+// is c; NaN propagates, +0 above −0. Floats and integers. For integers c must
+// be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) MaximumScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Maximum}, c)
 }
 
 // Minimum returns the lesser of a and b for elements a of t and b of u, which
-// broadcast; NaN propagates, −0 below +0. Floats and i64.
+// broadcast; NaN propagates, −0 below +0. Floats and integers.
 func (t *Tensor) Minimum(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Minimum}, t, u)
 }
 
 // MinimumScalar returns the lesser of a and b for each element a of t, where b
-// is c; NaN propagates, −0 below +0. Floats and i64. c is exact for i64 tensors
-// up to ±2⁵³; beyond, use a tensor made by [Scalar].
+// is c; NaN propagates, −0 below +0. Floats and integers. For integers c must
+// be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) MinimumScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Minimum}, c)
 }
 
 // Equal returns whether a = b for elements a of t and b of u, which broadcast.
-// Any dtype. The result is bool.
+// Any dtype but 8-bit floats. The result is bool.
 func (t *Tensor) Equal(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Equal}, t, u)
 }
 
 // EqualScalar returns whether a = b for each element a of t, where b is c. Any
-// dtype. The result is bool. c is exact for i64 tensors up to ±2⁵³; beyond, use
-// a tensor made by [Scalar].
+// dtype but 8-bit floats. The result is bool. For integers c must be one their
+// dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) EqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Equal}, c)
 }
 
 // NotEqual returns whether a ≠ b for elements a of t and b of u, which
-// broadcast; true with NaN. Any dtype. The result is bool.
+// broadcast; true with NaN. Any dtype but 8-bit floats. The result is bool.
 func (t *Tensor) NotEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.NotEqual}, t, u)
 }
 
 // NotEqualScalar returns whether a ≠ b for each element a of t, where b is c;
-// true with NaN. Any dtype. The result is bool. c is exact for i64 tensors up
-// to ±2⁵³; beyond, use a tensor made by [Scalar].
+// true with NaN. Any dtype but 8-bit floats. The result is bool. For integers c
+// must be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) NotEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.NotEqual}, c)
 }
 
 // Less returns whether a < b for elements a of t and b of u, which broadcast.
-// Floats and i64. The result is bool.
+// Floats and integers. The result is bool.
 func (t *Tensor) Less(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Less}, t, u)
 }
 
 // LessScalar returns whether a < b for each element a of t, where b is c.
-// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
-// beyond, use a tensor made by [Scalar].
+// Floats and integers. The result is bool. For integers c must be one their
+// dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) LessScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Less}, c)
 }
 
 // LessEqual returns whether a ≤ b for elements a of t and b of u, which
-// broadcast. Floats and i64. The result is bool.
+// broadcast. Floats and integers. The result is bool.
 func (t *Tensor) LessEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.LessEqual}, t, u)
 }
 
 // LessEqualScalar returns whether a ≤ b for each element a of t, where b is c.
-// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
-// beyond, use a tensor made by [Scalar].
+// Floats and integers. The result is bool. For integers c must be one their
+// dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) LessEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.LessEqual}, c)
 }
 
 // Greater returns whether a > b for elements a of t and b of u, which
-// broadcast. Floats and i64. The result is bool.
+// broadcast. Floats and integers. The result is bool.
 func (t *Tensor) Greater(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Greater}, t, u)
 }
 
 // GreaterScalar returns whether a > b for each element a of t, where b is c.
-// Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
-// beyond, use a tensor made by [Scalar].
+// Floats and integers. The result is bool. For integers c must be one their
+// dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) GreaterScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Greater}, c)
 }
 
 // GreaterEqual returns whether a ≥ b for elements a of t and b of u, which
-// broadcast. Floats and i64. The result is bool.
+// broadcast. Floats and integers. The result is bool.
 func (t *Tensor) GreaterEqual(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.GreaterEqual}, t, u)
 }
 
 // GreaterEqualScalar returns whether a ≥ b for each element a of t, where b is
-// c. Floats and i64. The result is bool. c is exact for i64 tensors up to ±2⁵³;
-// beyond, use a tensor made by [Scalar].
+// c. Floats and integers. The result is bool. For integers c must be one their
+// dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
 func (t *Tensor) GreaterEqualScalar(c float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.GreaterEqual}, c)
 }
@@ -331,8 +657,75 @@ func (t *Tensor) Xor(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Xor}, t, u)
 }
 
+// BitwiseAnd returns the bits set in both a and b for elements a of t and b of
+// u, which broadcast. Integers.
+func (t *Tensor) BitwiseAnd(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.BitwiseAnd}, t, u)
+}
+
+// BitwiseAndScalar returns the bits set in both a and b for each element a of
+// t, where b is c. Integers. For integers c must be one their dtype holds;
+// beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) BitwiseAndScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.BitwiseAnd}, c)
+}
+
+// BitwiseOr returns the bits set in a or b for elements a of t and b of u,
+// which broadcast. Integers.
+func (t *Tensor) BitwiseOr(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.BitwiseOr}, t, u)
+}
+
+// BitwiseOrScalar returns the bits set in a or b for each element a of t, where
+// b is c. Integers. For integers c must be one their dtype holds; beyond ±2⁵³
+// use a tensor made by [Scalar].
+func (t *Tensor) BitwiseOrScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.BitwiseOr}, c)
+}
+
+// BitwiseXor returns the bits set in just one of a and b for elements a of t
+// and b of u, which broadcast. Integers.
+func (t *Tensor) BitwiseXor(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.BitwiseXor}, t, u)
+}
+
+// BitwiseXorScalar returns the bits set in just one of a and b for each element
+// a of t, where b is c. Integers. For integers c must be one their dtype holds;
+// beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) BitwiseXorScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.BitwiseXor}, c)
+}
+
+// ShiftLeft returns a·2^b for elements a of t and b of u, which broadcast; 0
+// where b is negative or not below the width. Integers.
+func (t *Tensor) ShiftLeft(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.ShiftLeft}, t, u)
+}
+
+// ShiftLeftScalar returns a·2^b for each element a of t, where b is c; 0 where
+// b is negative or not below the width. Integers. For integers c must be one
+// their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) ShiftLeftScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.ShiftLeft}, c)
+}
+
+// ShiftRight returns a shifted right by b, by its sign for elements a of t and
+// b of u, which broadcast; 0, or −1 for negative a, where b is negative or not
+// below the width. Integers.
+func (t *Tensor) ShiftRight(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.ShiftRight}, t, u)
+}
+
+// ShiftRightScalar returns a shifted right by b, by its sign for each element a
+// of t, where b is c; 0, or −1 for negative a, where b is negative or not below
+// the width. Integers. For integers c must be one their dtype holds; beyond
+// ±2⁵³ use a tensor made by [Scalar].
+func (t *Tensor) ShiftRightScalar(c float64) *Tensor {
+	return t.applyScalars(ir.Operation{Kind: ir.ShiftRight}, c)
+}
+
 // Sum returns the sum of the elements over the axes, all of them if none is
-// given; 0 of nothing. Floats and i64. The axes keep length 1; see
+// given; 0 of nothing. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Sum(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Sum, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
@@ -345,34 +738,36 @@ func (t *Tensor) Mean(axes ...int) *Tensor {
 }
 
 // Prod returns the product of the elements over the axes, all of them if none
-// is given; 1 of nothing. Floats and i64. The axes keep length 1; see
+// is given; 1 of nothing. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Prod(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Prod, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
 // Max returns the greatest element over the axes, all of them if none is given;
-// NaN propagates. Floats and i64. The axes keep length 1; see [Tensor.Squeeze].
+// NaN propagates. Floats and integers. The axes keep length 1; see
+// [Tensor.Squeeze].
 func (t *Tensor) Max(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Max, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
 // Min returns the least element over the axes, all of them if none is given;
-// NaN propagates. Floats and i64. The axes keep length 1; see [Tensor.Squeeze].
+// NaN propagates. Floats and integers. The axes keep length 1; see
+// [Tensor.Squeeze].
 func (t *Tensor) Min(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Min, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
 // ArgMax returns the row-major position of the first greatest element over the
-// axes, all of them if none is given; the first NaN wins. Any dtype. The result
-// is i64. The axes keep length 1; see [Tensor.Squeeze].
+// axes, all of them if none is given; the first NaN wins. Any dtype but 8-bit
+// floats. The result is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMax(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.ArgMax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
 // ArgMin returns the row-major position of the first least element over the
-// axes, all of them if none is given; the first NaN wins. Any dtype. The result
-// is i64. The axes keep length 1; see [Tensor.Squeeze].
+// axes, all of them if none is given; the first NaN wins. Any dtype but 8-bit
+// floats. The result is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMin(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.ArgMin, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
@@ -387,4 +782,23 @@ func (t *Tensor) Any(axes ...int) *Tensor {
 // is given. Bool. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) All(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.All, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+}
+
+// LogSumExp returns log Σe^x of the elements without overflow on the way over
+// the axes, all of them if none is given; −inf of nothing. Floats. The axes
+// keep length 1; see [Tensor.Squeeze].
+func (t *Tensor) LogSumExp(axes ...int) *Tensor {
+	return apply(ir.Operation{Kind: ir.LogSumExp, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+}
+
+// L2Norm returns √Σx² of the elements over the axes, all of them if none is
+// given; 0 of nothing. Floats. The axes keep length 1; see [Tensor.Squeeze].
+func (t *Tensor) L2Norm(axes ...int) *Tensor {
+	return apply(ir.Operation{Kind: ir.L2Norm, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+}
+
+// Norm returns (Σ|x|^p)^(1/p) of the elements over the axes, all of them if
+// none is given. Floats. The axes keep length 1; see [Tensor.Squeeze].
+func (t *Tensor) Norm(axes ...int) *Tensor {
+	return apply(ir.Operation{Kind: ir.Norm, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }

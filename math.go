@@ -12,11 +12,6 @@ func (t *Tensor) Cast(dtype DType) *Tensor {
 	return apply(ir.Operation{Kind: ir.Cast, Attrs: ir.Attrs{DType: dtype}}, t)
 }
 
-// LeakyRelu returns x where x ≥ 0, else slope·x.
-func (t *Tensor) LeakyRelu(slope float64) *Tensor {
-	return t.applyScalars(ir.Operation{Kind: ir.LeakyRelu}, slope)
-}
-
 // Clamp returns min(max(x, lo), hi); NaN stays. Floats and i64. The bounds are
 // exact for i64 tensors up to ±2⁵³; beyond, use tensors made by [Scalar] and
 // [Tensor.ClampTensor].
@@ -72,7 +67,7 @@ func (t *Tensor) LogSoftmax(axes ...int) *Tensor {
 // the variance), then scales by weight and adds bias; both are [n] or nil, and
 // bias needs a weight.
 func (t *Tensor) LayerNorm(weight, bias *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.LayerNorm, PC: caller(2), Scalars: []ir.Scalar{ir.F32Scalar(float32(epsilon))}}
+	op := ir.Operation{Kind: ir.LayerNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
 	if weight == nil && bias != nil {
 		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
 	}
@@ -82,7 +77,7 @@ func (t *Tensor) LayerNorm(weight, bias *Tensor, epsilon float64) *Tensor {
 // RMSNorm divides the last axis by the root of its mean square (ε is added to
 // the mean), then scales by weight, [n] or nil.
 func (t *Tensor) RMSNorm(weight *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.RMSNorm, PC: caller(2), Scalars: []ir.Scalar{ir.F32Scalar(float32(epsilon))}}
+	op := ir.Operation{Kind: ir.RMSNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
 	return record(op, present(t, weight))
 }
 
@@ -112,11 +107,11 @@ func (t *Tensor) Attention(k, v *Tensor, o AttentionOptions) *Tensor {
 	if o.Causal {
 		op.Attrs.N = o.Offset
 	}
-	scale := float32(o.Scale)
-	if o.Scale == 0 {
-		scale = rsqrt(t.Dim(-1))
+	scale := o.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(t.Dim(-1)))
 	}
-	op.Scalars = []ir.Scalar{ir.F32Scalar(scale)}
+	op.Scalars = []ir.Scalar{ir.FloatScalar(t.DType(), scale)}
 	in := []*Tensor{t, k, v}
 	if o.Mask != nil {
 		in = append(in, o.Mask)
@@ -144,6 +139,3 @@ func (t *Tensor) CumSumWith(axis int, o CumSumOptions) *Tensor {
 func (t *Tensor) Variance(correction int, axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: append([]int{}, axes...), N: correction}}, t)
 }
-
-// rsqrt returns 1/√n rounded to float32.
-func rsqrt(n int) float32 { return float32(1 / math.Sqrt(float64(n))) }

@@ -205,24 +205,30 @@ func orphan(op string, err error) *Tensor {
 }
 
 // scalarOf returns c as a scalar operand of tensors of a dtype: Go scalars
-// take the tensor's dtype.
+// take the tensor's dtype, which must hold them if it is no float.
 func scalarOf(dtype DType, c float64) (ir.Scalar, error) {
-	switch dtype.Compute() {
-	case I64:
-		if c < -1<<63 || c >= 1<<63 {
-			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is outside i64", c)}
+	d := dtype.Compute()
+	switch {
+	case d.IsInt():
+		least, greatest := d.Limits()
+		// The limits of 64 bits are not float64s, the powers of two next to them are.
+		if !(c >= float64(least) && c < 2*float64(greatest/2+1)) {
+			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is outside %v", c, d)}
 		}
 		if c != math.Trunc(c) {
-			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is not an integer, but the tensor is i64", c)}
+			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is not an integer, but the tensor is %v", c, d)}
 		}
-		return ir.I64Scalar(int64(c)), nil
-	case Bool:
+		if d == U64 {
+			return ir.Scalar{DType: d, Bits: uint64(c)}, nil
+		}
+		return ir.IntScalar(d, int64(c)), nil
+	case d == Bool:
 		if c != 0 && c != 1 {
 			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is neither 0 nor 1, but the tensor is bool", c)}
 		}
 		return ir.BoolScalar(c == 1), nil
 	}
-	return ir.F32Scalar(float32(c)), nil
+	return ir.FloatScalar(d, c), nil
 }
 
 // applyScalars is apply with scalars of t's dtype.
@@ -236,6 +242,17 @@ func (t *Tensor) applyScalars(op ir.Operation, c ...float64) *Tensor {
 		op.Scalars = append(op.Scalars, s)
 	}
 	return record(op, []*Tensor{t})
+}
+
+// applyScalars2 is applyScalars with a second operand.
+func (t *Tensor) applyScalars2(op ir.Operation, u *Tensor, c float64) *Tensor {
+	op.PC = caller(3)
+	s, err := scalarOf(t.DType(), c)
+	if err != nil {
+		return t.fail(op, err)
+	}
+	op.Scalars = []ir.Scalar{s}
+	return record(op, []*Tensor{t, u})
 }
 
 // fail returns the tensor of an operation on t that could not be recorded. If t

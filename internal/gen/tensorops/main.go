@@ -24,8 +24,12 @@ func main() {
 		switch {
 		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 1 && row.MaxScalars == 0 && row.Attrs == 0:
 			unary(f, row)
-		case row.Class == ir.ClassMap && row.MaxIn == 2:
+		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 1 && row.MinScalars == 1 && row.MaxScalars == 1:
+			parametric(f, row)
+		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 2:
 			binary(f, row)
+		case row.Class == ir.ClassMap && row.MinIn == 2 && row.MaxIn == 2:
+			pair(f, row)
 		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes:
 			reduce(f, row)
 		}
@@ -67,10 +71,40 @@ func binary(f *jen.File, row *ir.Info) {
 	}
 	var exact []string
 	if row.DTypes.Has(ir.I64) {
-		exact = []string{"c is exact for i64 tensors up to ±2⁵³; beyond, use a tensor made by [Scalar]."}
+		exact = []string{"For integers c must be one their dtype holds; beyond ±2⁵³ use a tensor made by [Scalar]."}
 	}
 	method(f, row.Name+"Scalar", row, " for each element a of t, where b is c", exact,
 		[]jen.Code{jen.Id("c").Float64()}, jen.Id("t").Dot("applyScalars").Call(op(row.Name), jen.Id("c")))
+}
+
+// parameter names the scalar of a kind that has one.
+func parameter(row *ir.Info) string {
+	if strings.HasPrefix(row.Name, "LeakyRelu") {
+		return "slope"
+	}
+	return "alpha"
+}
+
+func parametric(f *jen.File, row *ir.Info) {
+	c := parameter(row)
+	method(f, row.Name, row, "", nil, []jen.Code{jen.Id(c).Float64()}, jen.Id("t").Dot("applyScalars").Call(op(row.Name), jen.Id(c)))
+}
+
+// pair writes the method of a kind that always has two operands: the gradients
+// of activations, and PRelu.
+func pair(f *jen.File, row *ir.Info) {
+	second := "gradient"
+	if !strings.HasSuffix(row.Name, "Backward") {
+		second = "slope"
+	}
+	params := []jen.Code{jen.Id(second).Op("*").Id("Tensor")}
+	if row.MaxScalars == 0 {
+		method(f, row.Name, row, "", nil, params, jen.Id("apply").Call(op(row.Name), jen.Id("t"), jen.Id(second)))
+		return
+	}
+	c := parameter(row)
+	method(f, row.Name, row, "", nil, append(params, jen.Id(c).Float64()),
+		jen.Id("t").Dot("applyScalars2").Call(op(row.Name), jen.Id(second), jen.Id(c)))
 }
 
 func reduce(f *jen.File, row *ir.Info) {
@@ -82,31 +116,21 @@ func reduce(f *jen.File, row *ir.Info) {
 // dtypes returns sentences that say which operands a kind takes, and the dtype
 // of the result where it is another one.
 func dtypes(row *ir.Info) []string {
-	var accepted []string
-	rest := row.DTypes
-	if rest&ir.Floats == ir.Floats {
-		accepted = append(accepted, "Floats")
-		rest &^= ir.Floats
-	}
-	var other ir.DType
+	other := ir.Invalid
 	for _, d := range ir.DTypes() {
-		if rest.Has(d) {
-			accepted = append(accepted, d.String())
-		}
 		if r := result(row, d); row.DTypes.Has(d) && r != d {
 			other = r
 		}
 	}
-	words := accepted[0]
-	switch last := len(accepted) - 1; {
-	case row.DTypes == ir.AnyDType:
-		words = "Any dtype"
-	case last > 0:
-		words = strings.Join(accepted[:last], ", ") + " and " + accepted[last]
-	default:
-		words = strings.ToUpper(words[:1]) + words[1:]
+	words := row.DTypes.String()
+	switch row.DTypes {
+	case ir.AnyDType:
+		words = "any dtype"
+	case ir.Computing:
+		words = "any dtype but 8-bit floats"
 	}
-	out := []string{words + "."}
+	words = strings.Replace(words, " or ", " and ", 1)
+	out := []string{strings.ToUpper(words[:1]) + words[1:] + "."}
 	if other != ir.Invalid {
 		out = append(out, "The result is "+other.String()+".")
 	}
