@@ -796,9 +796,3 @@ func (t *Tensor) LogSumExp(axes ...int) *Tensor {
 func (t *Tensor) L2Norm(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.L2Norm, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
-
-// Norm returns (Σ|x|^p)^(1/p) of the elements over the axes, all of them if
-// none is given. Floats. The axes keep length 1; see [Tensor.Squeeze].
-func (t *Tensor) Norm(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Norm, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
-}

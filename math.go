@@ -7,9 +7,22 @@ import (
 )
 
 // Cast converts to another dtype, rounding once. Floats to integers truncate
-// and saturate, NaN becomes 0; to bool, NaN is true.
+// and saturate, NaN becomes 0; integers to integers keep the low bits; to bool,
+// NaN is true. To 8-bit floats what is too large becomes the greatest value.
 func (t *Tensor) Cast(dtype DType) *Tensor {
 	return apply(ir.Operation{Kind: ir.Cast, Attrs: ir.Attrs{DType: dtype}}, t)
+}
+
+// CastOverflow is Cast to an 8-bit float in which what is too large becomes NaN
+// (F8E4M3) or infinite (F8E5M2).
+func (t *Tensor) CastOverflow(dtype DType) *Tensor {
+	return apply(ir.Operation{Kind: ir.Cast, Attrs: ir.Attrs{DType: dtype, Flag: true}}, t)
+}
+
+// Bitcast returns the bits of each element as another dtype of the same size.
+// Not bool.
+func (t *Tensor) Bitcast(dtype DType) *Tensor {
+	return apply(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: dtype}}, t)
 }
 
 // Clamp returns min(max(x, lo), hi); NaN stays. Floats and i64. The bounds are
@@ -42,6 +55,11 @@ func (t *Tensor) MulAdd(b, c *Tensor) *Tensor {
 // NumPy. Products are added in a fixed order that depends on k alone.
 func (t *Tensor) MatMul(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.MatMul}, t, u)
+}
+
+// IntMatMul is MatMul of i8 or u8 tensors, which may differ, exact in i32.
+func (t *Tensor) IntMatMul(u *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.IntMatMul}, t, u)
 }
 
 // Linear returns t·weight + bias for t [..., in], weight [in, out] and bias
@@ -81,6 +99,73 @@ func (t *Tensor) RMSNorm(weight *Tensor, epsilon float64) *Tensor {
 	return record(op, present(t, weight))
 }
 
+// GroupNorm normalises the channels, axis 1 of t [n, c, ...], in equal groups,
+// each together with all axes after, to mean 0 and variance 1 (ε is added to the
+// variance), then scales by weight and adds bias; both are [c] or nil, and bias
+// needs a weight.
+func (t *Tensor) GroupNorm(groups int, weight, bias *Tensor, epsilon float64) *Tensor {
+	op := ir.Operation{Kind: ir.GroupNorm, PC: caller(2), Attrs: ir.Attrs{N: groups}, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
+	if weight == nil && bias != nil {
+		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
+	}
+	return record(op, present(t, weight, bias))
+}
+
+// InstanceNorm is GroupNorm with a group for each channel.
+func (t *Tensor) InstanceNorm(weight, bias *Tensor, epsilon float64) *Tensor {
+	op := ir.Operation{Kind: ir.GroupNorm, PC: caller(2), Attrs: ir.Attrs{N: max(t.Dim(1), 1)}, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
+	if weight == nil && bias != nil {
+		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
+	}
+	return record(op, present(t, weight, bias))
+}
+
+// BatchNorm returns (t − mean)/√(variance + ε)·weight + bias for t [n, c, ...]
+// and statistics of each channel, all [c]; weight and bias may be nil, and bias
+// needs a weight.
+func (t *Tensor) BatchNorm(mean, variance, weight, bias *Tensor, epsilon float64) *Tensor {
+	op := ir.Operation{Kind: ir.BatchNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
+	if weight == nil && bias != nil {
+		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
+	}
+	if mean == nil || variance == nil {
+		return t.fail(op, errNil)
+	}
+	return record(op, present(t, mean, variance, weight, bias))
+}
+
+// SoftmaxBackward returns the gradient of Softmax over the axes, t being its
+// output.
+func (t *Tensor) SoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
+	return apply(ir.Operation{Kind: ir.SoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
+}
+
+// LogSoftmaxBackward returns the gradient of LogSoftmax over the axes, t being
+// its output.
+func (t *Tensor) LogSoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
+	return apply(ir.Operation{Kind: ir.LogSoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
+}
+
+// LayerNormBackward returns the gradient of LayerNorm with respect to t;
+// weight is [n] or nil.
+func (t *Tensor) LayerNormBackward(gradient, weight *Tensor, epsilon float64) *Tensor {
+	return t.normBackward(ir.LayerNormBackward, caller(2), gradient, weight, epsilon)
+}
+
+// RMSNormBackward returns the gradient of RMSNorm with respect to t; weight is
+// [n] or nil.
+func (t *Tensor) RMSNormBackward(gradient, weight *Tensor, epsilon float64) *Tensor {
+	return t.normBackward(ir.RMSNormBackward, caller(2), gradient, weight, epsilon)
+}
+
+func (t *Tensor) normBackward(kind ir.Kind, pc uintptr, gradient, weight *Tensor, epsilon float64) *Tensor {
+	op := ir.Operation{Kind: kind, PC: pc, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
+	if gradient == nil {
+		return t.fail(op, errNil)
+	}
+	return record(op, present(t, gradient, weight))
+}
+
 // present returns the operands up to the first that is missing.
 func present(ts ...*Tensor) []*Tensor {
 	for i, t := range ts {
@@ -117,25 +202,4 @@ func (t *Tensor) Attention(k, v *Tensor, o AttentionOptions) *Tensor {
 		in = append(in, o.Mask)
 	}
 	return record(op, in)
-}
-
-// CumSum returns running sums along an axis.
-func (t *Tensor) CumSum(axis int) *Tensor {
-	return apply(ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{axis}}}, t)
-}
-
-// CumSumOptions are the variants of a running sum.
-type CumSumOptions struct{ Exclusive, Reverse bool }
-
-// CumSumWith returns running sums along an axis, from the end or leaving out
-// the element itself.
-func (t *Tensor) CumSumWith(axis int, o CumSumOptions) *Tensor {
-	return apply(ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{axis}, Flag: o.Exclusive, Reverse: o.Reverse}}, t)
-}
-
-// Variance returns the variance over the axes, all of them if none is given,
-// with divisor n − correction, by the corrected two-pass formula. Floats. The
-// axes keep length 1; see [Tensor.Squeeze].
-func (t *Tensor) Variance(correction int, axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: append([]int{}, axes...), N: correction}}, t)
 }

@@ -135,7 +135,7 @@ func numbers(d data, t ir.DType, add adder) {
 		add("MatMul", ir.Operation{Kind: ir.MatMul}, method("MatMul"), plain(s[0]...), plain(s[1]...))
 	}
 	add("CumSum", ir.Operation{Kind: ir.CumSum, Attrs: axes(1)}, method("CumSum", -1), plain(3, 40))
-	for _, o := range []sinter.CumSumOptions{{Exclusive: true}, {Reverse: true}, {Exclusive: true, Reverse: true}} {
+	for _, o := range []sinter.ScanOptions{{Exclusive: true}, {Reverse: true}, {Exclusive: true, Reverse: true}} {
 		add("CumSumWith", ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{0}, Flag: o.Exclusive, Reverse: o.Reverse}},
 			method("CumSumWith", 0, o), plain(5, 2))
 	}

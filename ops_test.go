@@ -37,9 +37,9 @@ func generated() (unary, binary, reduce []ir.Kind) {
 		switch {
 		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 1 && row.MaxScalars == 0 && row.Attrs == 0:
 			unary = append(unary, k)
-		case row.Class == ir.ClassMap && row.MaxIn == 2:
+		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 2:
 			binary = append(binary, k)
-		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes:
+		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes && row.MaxScalars == 0:
 			reduce = append(reduce, k)
 		}
 	}

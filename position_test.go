@@ -62,7 +62,7 @@ func TestRecordedPosition(t *testing.T) {
 		"Add": func() { x.Add(x) }, "AddScalar": func() { x.AddScalar(1) }, "Full": func() { sinter.Full(dev, sinter.F32, 1, 2) },
 		"Arange": func() { sinter.Arange(dev, sinter.F32, 0, 1, 2) }, "Uniform": func() { sinter.Uniform(dev, sinter.F32, 0, 1, 2) },
 		"Dropout": func() { x.Dropout(0.5) }, "LayerNorm": func() { x.LayerNorm(nil, nil, 1) }, "Softmax": func() { x.Softmax(1) },
-		"Sum": func() { x.Sum() }, "Variance": func() { x.Variance(0) }, "CumSumWith": func() { x.CumSumWith(0, sinter.CumSumOptions{}) },
+		"Sum": func() { x.Sum() }, "Variance": func() { x.Variance(0) }, "CumSumWith": func() { x.CumSumWith(0, sinter.ScanOptions{}) },
 		"Linear": func() { x.Linear(x.T(), nil) }, "Where": func() { sinter.Where(b, x, x) }, "MaskFill": func() { x.MaskFill(b, 1) },
 		"Slice": func() { x.Slice(sinter.Index(0)).Exp() }, "Narrow": func() { x.Narrow(0, 0, 1).Exp() }, "Select": func() { x.Select(0, i) },
 		"Reshape": func() { x.Reshape(-1).Exp() }, "Squeeze": func() { x.Squeeze().Exp() }, "T": func() { x.T().Exp() }, "Expand": func() { x.Expand(2, 2, 3).Exp() },

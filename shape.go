@@ -164,6 +164,18 @@ func (t *Tensor) Flip(axes ...int) *Tensor {
 	return apply(ir.Operation{Kind: ir.Flip, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
 }
 
+// Unfold returns the windows of size elements, step apart, of an axis: the axis
+// counts them, and their elements are a last axis. It is a view.
+func (t *Tensor) Unfold(axis, size, step int) *Tensor {
+	return apply(ir.Operation{Kind: ir.Unfold, Attrs: ir.Attrs{Axes: []int{axis}, Ints: []int{size, step}}}, t)
+}
+
+// Diagonal returns the elements whose coordinate along axis b is that along
+// axis a plus offset, as a last axis in place of both. It is a view.
+func (t *Tensor) Diagonal(offset, a, b int) *Tensor {
+	return apply(ir.Operation{Kind: ir.Diagonal, Attrs: ir.Attrs{Axes: []int{a, b}, N: offset}}, t)
+}
+
 // Cat joins tensors of one dtype along an axis.
 func Cat(axis int, ts ...*Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.Cat, Attrs: ir.Attrs{Axes: []int{axis}}}, ts...)

@@ -30,7 +30,7 @@ func main() {
 			binary(f, row)
 		case row.Class == ir.ClassMap && row.MinIn == 2 && row.MaxIn == 2:
 			pair(f, row)
-		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes:
+		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes && row.MaxScalars == 0:
 			reduce(f, row)
 		}
 	}
