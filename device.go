@@ -53,6 +53,10 @@ func WithWorkers(n int) Option { return func(c *config) { c.backend.Workers = n 
 // WithMemoryLimit sets the most bytes the device takes.
 func WithMemoryLimit(bytes int64) Option { return func(c *config) { c.backend.MemoryLimit = bytes } }
 
+// WithPersistentAllocations makes every allocation outside captures persistent,
+// as in [Device.PersistentAllocations].
+func WithPersistentAllocations(on bool) Option { return func(c *config) { c.fusion.Persistent = on } }
+
 // WithPoison fills freed and fresh memory with NaN patterns.
 func WithPoison(on bool) Option { return func(c *config) { c.backend.Poison = on } }
 
@@ -151,9 +155,6 @@ type Stats = fusion.Stats
 
 // Stats returns the device's counters.
 func (d *Device) Stats() Stats { return d.rt.Stats() }
-
-// Trim gives pooled memory back to the system.
-func (d *Device) Trim() error { return d.rt.Device().Trim() }
 
 // Close executes what is queued, ends the device and returns the first error
 // nobody was told of. It may be called again; after it every use of the device

@@ -36,14 +36,11 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 		return orphan("From", errNoPlace)
 	}
 	sh := append(Shape{}, shape...)
-	op := ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: sh, DType: dtype}, Scalars: []ir.Scalar{{DType: dtype.Compute()}}}
-	err := op.Check()
-	if err != nil {
-		if e, ok := err.(*OpError); ok {
-			err = e.Err
+	err := checkShape(dtype, sh)
+	if err == nil {
+		if want := sh.NumElements(); n != want || len(data) != want*dtype.Size() {
+			err = &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", n, sh, want)}
 		}
-	} else if want := sh.NumElements(); n != want || len(data) != want*dtype.Size() {
-		err = &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", n, sh, want)}
 	}
 	if err == nil && dtype == Bool && slices.ContainsFunc(data, func(b byte) bool { return b > 1 }) {
 		err = &ArgumentError{Msg: "a bool is the byte 0 or 1"}
@@ -52,6 +49,16 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 		return &Tensor{v: s.Fail("From", pc, sh, dtype, err)}
 	}
 	return &Tensor{v: s.FromBytes(dtype, sh, data, pc)}
+}
+
+// checkShape returns why there is no tensor of a dtype and shape.
+func checkShape(dtype DType, shape Shape) error {
+	op := ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: shape, DType: dtype}, Scalars: []ir.Scalar{{DType: dtype.Compute()}}}
+	err := op.Check()
+	if e, ok := err.(*OpError); ok {
+		return e.Err
+	}
+	return err
 }
 
 // Read returns the elements of t in row-major order. It computes what t needs.

@@ -214,7 +214,8 @@ func TestDeviceClose(t *testing.T) {
 		v.Set(x)
 		sinter.Write(v, []float32{1, 2})
 		require.ErrorAs(t, dev.Scope(func(sc *sinter.Scope) error { return sinter.Ones(sc, sinter.F32).Err() }), &closed)
-		_ = dev.Trim()
+		_, err = dev.Trim(ctx)
+		require.ErrorAs(t, err, &closed)
 		_ = dev.Stats()
 		x.Release()
 	}

@@ -64,13 +64,18 @@ func (e *CaptureError) Unwrap() error { return e.Err }
 // OutOfMemoryError says that memory ran out after everything free was given
 // back.
 type OutOfMemoryError struct {
-	Bytes int
-	Usage MemoryUsage
+	Bytes  int          // wanted
+	Limit  int64        // the most bytes the device takes, 0: not known
+	Report MemoryReport // what was held then
 }
 
 func (e *OutOfMemoryError) Error() string {
-	return fmt.Sprintf("out of memory: %d bytes wanted, %d in use by %d buffers, %d reserved",
-		e.Bytes, e.Usage.InUse, e.Usage.Allocations, e.Usage.Reserved)
+	u := e.Report.Usage
+	s := fmt.Sprintf("out of memory: %d bytes wanted, %d in use by %d buffers, %d reserved", e.Bytes, u.InUse, u.Allocations, u.Reserved)
+	if e.Limit > 0 {
+		s += fmt.Sprintf(", limit %d", e.Limit)
+	}
+	return s
 }
 
 // DeviceError says that a device is closed, missing or broken.

@@ -12,6 +12,7 @@ type Call string
 // The calls that can be made to fail.
 const (
 	CallAlloc        Call = "Alloc"
+	CallAllocHost    Call = "AllocHost"
 	CallWrite        Call = "Write"
 	CallRead         Call = "Read"
 	CallCopy         Call = "Copy"

@@ -138,6 +138,8 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		assert.ErrorIs(t, err, cause)
 	}
 	assert.Nil(t, errors.Unwrap(&PanicError{Value: "no error"}))
-	assert.EqualError(t, &OutOfMemoryError{Bytes: 5, Usage: MemoryUsage{InUse: 3, Allocations: 2, Reserved: 4}},
-		"out of memory: 5 bytes wanted, 3 in use by 2 buffers, 4 reserved")
+	held := MemoryReport{Usage: MemoryUsage{InUse: 3, Allocations: 2, Reserved: 4}}
+	assert.EqualError(t, &OutOfMemoryError{Bytes: 5, Report: held}, "out of memory: 5 bytes wanted, 3 in use by 2 buffers, 4 reserved")
+	assert.EqualError(t, &OutOfMemoryError{Bytes: 5, Limit: 6, Report: held},
+		"out of memory: 5 bytes wanted, 3 in use by 2 buffers, 4 reserved, limit 6")
 }

@@ -28,9 +28,21 @@ func (d *FaultyDevice) fault(c backend.Call) error {
 // Alloc fails with an *backend.OutOfMemoryError.
 func (d *FaultyDevice) Alloc(s backend.Stream, bytes int) (*backend.Buffer, error) {
 	if d.Next(backend.CallAlloc) {
-		return nil, &backend.OutOfMemoryError{Bytes: bytes, Usage: d.Memory()}
+		return nil, d.full(bytes)
 	}
 	return d.Device.Alloc(s, bytes)
+}
+
+// AllocHost fails with an *backend.OutOfMemoryError.
+func (d *FaultyDevice) AllocHost(bytes int) (*backend.Buffer, error) {
+	if d.Next(backend.CallAllocHost) {
+		return nil, d.full(bytes)
+	}
+	return d.Device.AllocHost(bytes)
+}
+
+func (d *FaultyDevice) full(bytes int) error {
+	return &backend.OutOfMemoryError{Bytes: bytes, Report: d.MemoryReport()}
 }
 
 // Write fails with a *backend.DeviceError.

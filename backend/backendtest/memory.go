@@ -45,8 +45,9 @@ func (s suite) memory(t *testing.T) {
 		assert.Zero(t, u.InUse)
 		assert.Zero(t, u.Padding)
 		assert.Equal(t, int64(total), u.Peak)
-		require.NoError(t, b.dev.Trim())
+		assert.GreaterOrEqual(t, b.trim(), int64(total))
 		assert.Zero(t, b.dev.Memory().Reserved)
+		assert.Zero(t, b.trim(), "nothing is left")
 		require.NoError(t, b.dev.Sync(ctx, b.stream))
 	})
 	t.Run("buffers do not overlap", func(t *testing.T) {
@@ -142,9 +143,14 @@ func (s suite) limit(t *testing.T) {
 			buf, err := b.dev.Alloc(b.stream, n)
 			if err != nil {
 				oom := fails[*backend.OutOfMemoryError](b, err)
-				assert.Equal(t, len(bufs), oom.Usage.Allocations)
-				assert.Equal(t, int64(n*len(bufs)), oom.Usage.InUse)
-				assert.LessOrEqual(t, oom.Usage.Reserved, int64(limit))
+				assert.Equal(t, n, oom.Bytes)
+				assert.Equal(t, int64(limit), oom.Limit)
+				u := oom.Report.Usage
+				assert.Equal(t, len(bufs), u.Allocations)
+				assert.Equal(t, int64(n*len(bufs)), u.InUse)
+				assert.LessOrEqual(t, u.Reserved, int64(limit))
+				assert.Equal(t, b.dev.MemoryReport(), oom.Report)
+				assert.Equal(t, u.InUse, oom.Report.Of(backend.General).InUse)
 				break
 			}
 			bufs = append(bufs, buf)
@@ -169,7 +175,7 @@ func (s suite) pools(t *testing.T) {
 	p := b.dev.NewPool()
 	q := b.dev.NewPool()
 	require.NotEqual(t, p, q)
-	require.NotZero(t, p)
+	require.GreaterOrEqual(t, p, backend.FirstPool)
 	assert.Zero(t, b.dev.UsePool(b.stream, p))
 	mine := b.alloc(1000)
 	assert.Equal(t, p, mine.Pool)
@@ -187,18 +193,21 @@ func (s suite) pools(t *testing.T) {
 	assert.Equal(t, reserves+1, b.dev.Counters().Reserves, "and uses it again")
 	fails[*backend.DeviceError](b, b.dev.ClosePool(p), "used by a stream")
 	b.dev.UsePool(b.stream, q)
-	fails[*backend.DeviceError](b, b.dev.ClosePool(p), "a buffer is in use")
 	b.free(mine)
+	b.trim()
 	before := b.dev.Memory().Reserved
-	require.NoError(t, b.dev.Trim())
 	require.NoError(t, b.dev.ClosePool(p))
 	assert.Less(t, b.dev.Memory().Reserved, before)
 	fails[*backend.DeviceError](b, b.dev.ClosePool(p), "closed already")
-	fails[*backend.DeviceError](b, b.dev.ClosePool(0), "the general pool")
+	for _, every := range []backend.Pool{backend.General, backend.Persistent, backend.Staging} {
+		fails[*backend.DeviceError](b, b.dev.ClosePool(every), "a pool every device has")
+	}
 
 	require.NoError(t, b.dev.Sync(ctx, b.stream))
-	assert.Equal(t, q, b.dev.UsePool(b.stream, p), "a closed pool is refused")
-	fails[*backend.DeviceError](b, b.dev.Sync(ctx, b.stream))
+	for _, bad := range []backend.Pool{p, backend.Staging, q + 1} {
+		assert.Equal(t, q, b.dev.UsePool(b.stream, bad), "a closed pool and that for the host are refused")
+		fails[*backend.DeviceError](b, b.dev.Sync(ctx, b.stream))
+	}
 	assert.Equal(t, q, b.dev.UsePool(b.stream, 0))
 	require.NoError(t, b.dev.ClosePool(q))
 }

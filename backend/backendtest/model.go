@@ -24,7 +24,7 @@ func (s suite) random(t *testing.T) {
 		b := s.bench(t, backend.Options{Poison: seed%2 == 1, MemoryLimit: 64 << 20})
 		r := rand.New(rand.NewPCG(seed, 99))
 		streams := []backend.Stream{b.stream, b.newStream(), b.newStream()}
-		pools := []backend.Pool{0, b.dev.NewPool()}
+		pools := []backend.Pool{backend.General, b.dev.NewPool(), backend.Persistent}
 		using := map[backend.Stream]backend.Pool{}
 		var live []owned
 		var bytesInUse int64
@@ -36,7 +36,7 @@ func (s suite) random(t *testing.T) {
 				require.Equal(t, using[stream], b.dev.UsePool(stream, p))
 				using[stream] = p
 			case 1:
-				require.NoError(t, b.dev.Trim())
+				b.trim()
 			case 2:
 				// A stream ends; what it freed and what it holds go on.
 				i := r.IntN(len(streams))
@@ -60,8 +60,14 @@ func (s suite) random(t *testing.T) {
 			default:
 				n := r.IntN(1 << r.IntN(19))
 				buf, err := b.dev.Alloc(stream, n)
+				pool := using[stream]
+				if r.IntN(8) == 0 {
+					b.dev.Free(stream, buf)
+					buf, err = b.dev.AllocHost(n)
+					pool = backend.Staging
+				}
 				require.NoError(t, err)
-				require.Equal(t, using[stream], buf.Pool)
+				require.Equal(t, pool, buf.Pool)
 				x := owned{buf, byte(r.IntN(256))}
 				require.NoError(t, b.dev.Write(ctx, stream, buf, 0, bytes.Repeat([]byte{x.fill}, n)))
 				live = append(live, x)
@@ -71,6 +77,7 @@ func (s suite) random(t *testing.T) {
 			require.Equal(t, len(live), u.Allocations)
 			require.Equal(t, bytesInUse, u.InUse)
 			require.GreaterOrEqual(t, u.Reserved, u.InUse+u.Padding)
+			b.reports()
 		}
 		for _, x := range live {
 			b.holds(bytes.Repeat([]byte{x.fill}, x.buf.Bytes), x.buf)
@@ -81,7 +88,7 @@ func (s suite) random(t *testing.T) {
 			require.NoError(t, b.dev.Sync(ctx, stream))
 		}
 		require.NoError(t, b.dev.ClosePool(pools[1]))
-		require.NoError(t, b.dev.Trim())
+		b.trim()
 		require.Zero(t, b.dev.Memory().Reserved)
 	}
 }

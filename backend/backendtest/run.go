@@ -42,6 +42,12 @@ func run(t *testing.T, s suite) {
 		{"memory", suite.memory},
 		{"limit", suite.limit},
 		{"pools", suite.pools},
+		{"pools that outlive", suite.outlive},
+		{"report", suite.report},
+		{"persistent", suite.persistent},
+		{"staging", suite.staging},
+		{"use after free", suite.useAfterFree},
+		{"dtypes", suite.dtypes},
 		{"random allocations", suite.random},
 		{"transfer", suite.transfer},
 		{"streams", suite.streams},
@@ -91,6 +97,16 @@ func (b *bench) alloc(n int) *backend.Buffer {
 	buf, err := b.dev.Alloc(b.stream, n)
 	require.NoError(b, err)
 	return buf
+}
+
+// trim gives pooled memory back and checks that it says how much.
+func (b *bench) trim() int64 {
+	b.Helper()
+	before := b.dev.Memory().Reserved
+	given, err := b.dev.Trim()
+	require.NoError(b, err)
+	require.Equal(b, before-b.dev.Memory().Reserved, given)
+	return given
 }
 
 func (b *bench) free(bufs ...*backend.Buffer) {

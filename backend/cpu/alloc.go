@@ -28,11 +28,26 @@ func (d *Device) Alloc(id backend.Stream, n int) (*backend.Buffer, error) {
 	if grew {
 		d.markWindow(s)
 	}
+	return b, d.allocError(err)
+}
+
+// AllocHost returns memory like any other: copies here are done when they
+// return.
+func (d *Device) AllocHost(n int) (*backend.Buffer, error) {
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	b, _, err := d.mem.alloc(0, backend.Staging, n)
+	return b, d.allocError(err)
+}
+
+// allocError names the device in errors that do not stand for themselves.
+func (d *Device) allocError(err error) error {
 	var oom *backend.OutOfMemoryError
 	if err != nil && !errors.As(err, &oom) {
-		return nil, d.fail(err)
+		return d.fail(err)
 	}
-	return b, err
+	return err
 }
 
 // markWindow notes that a recording took memory from the system.
@@ -68,8 +83,9 @@ func (d *Device) Free(id backend.Stream, b *backend.Buffer) {
 // NewPool makes a pool of its own.
 func (d *Device) NewPool() backend.Pool { return d.mem.newPool() }
 
-// UsePool makes later Allocs on s come from p; an unknown pool or stream
-// changes nothing, and the first is reported by the next Sync of s.
+// UsePool makes later Allocs on s come from p; an unknown stream or a pool that
+// is closed or Staging changes nothing, and the latter is reported by the next
+// Sync of s.
 func (d *Device) UsePool(id backend.Stream, p backend.Pool) backend.Pool {
 	s, err := d.enter(id)
 	if err != nil {
@@ -77,16 +93,15 @@ func (d *Device) UsePool(id backend.Stream, p backend.Pool) backend.Pool {
 	}
 	defer d.leave(s)
 	old := s.pool
-	if d.mem.hasPool(p) {
+	if d.mem.usable(p) {
 		s.pool = p
 	} else {
-		s.fault = errors.Join(s.fault, fmt.Errorf("use of pool %d, which is closed", p))
+		s.fault = errors.Join(s.fault, fmt.Errorf("use of %v, which is closed or for the host", p))
 	}
 	return old
 }
 
-// ClosePool gives back the memory of a pool none of whose buffers is in use
-// and that no stream uses.
+// ClosePool ends a pool that no stream uses.
 func (d *Device) ClosePool(p backend.Pool) error {
 	if err := d.open(); err != nil {
 		return err
@@ -102,7 +117,7 @@ func (d *Device) ClosePool(p backend.Pool) error {
 		used := s.pool == p
 		s.mu.Unlock()
 		if used && p != 0 {
-			return d.fail(fmt.Errorf("pool %d is used by stream %d", p, s.id))
+			return d.fail(fmt.Errorf("%v is used by stream %d", p, s.id))
 		}
 	}
 	if err := d.mem.closePool(p); err != nil {
@@ -111,20 +126,16 @@ func (d *Device) ClosePool(p backend.Pool) error {
 	return nil
 }
 
-// Memory returns the memory in use now.
-func (d *Device) Memory() backend.MemoryUsage { return d.mem.report() }
-
 // Trim gives pooled memory back to the system. It is refused while a stream
 // records.
-func (d *Device) Trim() error {
+func (d *Device) Trim() (int64, error) {
 	if err := d.open(); err != nil {
-		return err
+		return 0, err
 	}
 	if d.windows.Load() > 0 {
-		return &backend.CaptureError{Reason: backend.CaptureTrim}
+		return 0, &backend.CaptureError{Reason: backend.CaptureTrim}
 	}
 	d.mem.mu.Lock()
 	defer d.mem.mu.Unlock()
-	d.mem.trim()
-	return nil
+	return d.mem.trim(), nil
 }

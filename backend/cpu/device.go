@@ -89,11 +89,14 @@ func openWith(engine codegen.Engine, o backend.Options) *Device {
 // Name returns "cpu".
 func (d *Device) Name() string { return "cpu" }
 
-// SupportsDType tells that every dtype can be stored and computed with. None
-// has hardware of its own.
+// SupportsDType tells that every dtype can be stored, and all but 8-bit floats
+// computed with. None has hardware of its own.
 func (d *Device) SupportsDType(t ir.DType) backend.DTypeUsage {
-	if !t.Valid() {
+	switch {
+	case !t.Valid():
 		return 0
+	case t.IsFloat8():
+		return backend.Storage
 	}
 	return backend.Storage | backend.Arithmetic
 }
@@ -176,6 +179,7 @@ func (d *Device) NewStream() (backend.Stream, error) {
 	defer d.mu.Unlock()
 	d.nextStream++
 	d.streams[d.nextStream] = &stream{id: d.nextStream}
+	d.mem.join(d.nextStream)
 	return d.nextStream, nil
 }
 

@@ -144,7 +144,7 @@ func TestTheLimitReclaims(t *testing.T) {
 	_, err := d.Alloc(s, 3<<20)
 	var oom *backend.OutOfMemoryError
 	require.ErrorAs(t, err, &oom)
-	assert.Equal(t, int64(2<<20), oom.Usage.InUse)
+	assert.Equal(t, int64(2<<20), oom.Report.Usage.InUse)
 	assert.Equal(t, 2, hooks)
 	d.Free(s, b)
 }
@@ -181,7 +181,9 @@ func TestSmallBuffersShareSlabs(t *testing.T) {
 	for _, b := range bufs[1:] {
 		d.Free(s, b)
 	}
-	require.NoError(t, d.Trim())
+	given, err := d.Trim()
+	require.NoError(t, err)
+	assert.Equal(t, int64(slabSize), given)
 	assert.Equal(t, int64(slabSize), d.Memory().Reserved)
 	for range slabSize/1024 - 1 {
 		alloc(t, d, s, 1000)

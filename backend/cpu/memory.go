@@ -25,6 +25,7 @@ type memory struct {
 	reclaim  func()
 	pools    map[backend.Pool]*pool
 	nextPool backend.Pool
+	streams  map[backend.Stream]struct{} // those open
 	live     map[uint64]liveBuffer
 	nextID   uint64
 	mark     int64 // reserved bytes beyond which growing collects first
@@ -45,8 +46,19 @@ func (m *memory) init(o *backend.Options) {
 	}
 	m.poison = o.Poison
 	m.mark = firstMark
-	m.pools = map[backend.Pool]*pool{0: newPool(0)}
+	m.nextPool = backend.FirstPool
+	m.pools = fixedPools()
+	m.streams = map[backend.Stream]struct{}{}
 	m.live = map[uint64]liveBuffer{}
+}
+
+// fixedPools returns the pools every device has.
+func fixedPools() map[backend.Pool]*pool {
+	pools := map[backend.Pool]*pool{}
+	for p := range backend.FirstPool {
+		pools[p] = newPool(p)
+	}
+	return pools
 }
 
 // alloc returns a buffer and whether memory was taken from the system for it.
@@ -55,21 +67,21 @@ func (m *memory) init(o *backend.Options) {
 // found dead) is asked for before a pool grows past the mark, which then moves
 // half beyond, and again at the limit.
 func (m *memory) alloc(s backend.Stream, id backend.Pool, n int) (b *backend.Buffer, grew bool, err error) {
-	if n < 0 || n > maxBytes {
-		return nil, false, &backend.OutOfMemoryError{Bytes: n, Usage: m.report()}
-	}
-	class := classOf(n)
-	need := growth(class)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if n < 0 || n > maxBytes {
+		return nil, false, m.full(n)
+	}
 	for collected := false; ; {
 		p := m.pools[id]
-		if p == nil {
-			return nil, grew, fmt.Errorf("pool %d is closed", id)
+		if p == nil || p.closing {
+			return nil, grew, fmt.Errorf("%v is closed", id)
 		}
-		if blk := p.take(s, class); blk != nil {
+		key := p.key(n)
+		if blk := p.take(s, key); blk != nil {
 			return m.hand(p, blk, n), grew, nil
 		}
+		need := p.page(key)
 		after := m.usage.Reserved + need
 		if !collected && (after > m.mark || after > m.limit) {
 			collected = true
@@ -78,15 +90,15 @@ func (m *memory) alloc(s backend.Stream, id backend.Pool, n int) (b *backend.Buf
 		}
 		if after > m.limit {
 			m.trim()
-			need = m.fit(class)
+			need = m.fit(p, key)
 			if after = m.usage.Reserved + need; after > m.limit {
-				return nil, grew, &backend.OutOfMemoryError{Bytes: n, Usage: m.usage}
+				return nil, grew, m.full(n)
 			}
 		}
 		if after > m.mark {
 			m.mark = after + after/2
 		}
-		p.grow(class, need, m.poison)
+		p.grow(key, need, m.poison)
 		m.usage.Reserved += need
 		m.reserves++
 		grew = true
@@ -94,20 +106,28 @@ func (m *memory) alloc(s backend.Stream, id backend.Pool, n int) (b *backend.Buf
 }
 
 // fit returns how much to take near the limit: a slab may be shorter there.
-func (m *memory) fit(class int) int64 {
-	need, room := growth(class), (m.limit-m.usage.Reserved)&^(align-1)
-	if size := classSize(class); size < directSize && int64(size) <= room {
+func (m *memory) fit(p *pool, key int) int64 {
+	need, room := p.page(key), (m.limit-m.usage.Reserved)&^(align-1)
+	if !p.direct(key) && int64(p.size(key)) <= room {
 		return min(need, room)
 	}
 	return need
+}
+
+func (m *memory) full(n int) error {
+	return &backend.OutOfMemoryError{Bytes: n, Limit: m.limit, Report: m.report()}
 }
 
 // hand makes a buffer of a block.
 func (m *memory) hand(p *pool, blk *block, n int) *backend.Buffer {
 	m.nextID++
 	m.handed++
-	b := &backend.Buffer{ID: m.nextID, Bytes: n, Host: blk.mem[:n:n], Pool: p.id, Class: blk.class}
+	b := &backend.Buffer{ID: m.nextID, Bytes: n, Host: blk.mem[:n:n], Pool: p.id}
+	if !p.id.Exact() {
+		b.Class = blk.key
+	}
 	m.live[b.ID] = liveBuffer{b, blk}
+	blk.slab.row.hand(n, len(blk.mem))
 	m.usage.Allocations++
 	m.usage.InUse += int64(n)
 	m.usage.Padding += int64(len(blk.mem) - n)
@@ -141,10 +161,16 @@ func (m *memory) free(s backend.Stream, b *backend.Buffer) error {
 	m.usage.Allocations--
 	m.usage.InUse -= int64(b.Bytes)
 	m.usage.Padding -= int64(len(l.block.mem) - b.Bytes)
+	l.block.slab.row.take(b.Bytes, len(l.block.mem))
 	if m.poison {
 		fill(l.block.mem)
 	}
-	m.pools[b.Pool].put(s, l.block)
+	p := m.pools[b.Pool]
+	_, open := m.streams[s]
+	p.put(s, l.block, open)
+	if p.closing {
+		m.endPool(p)
+	}
 	return nil
 }
 
@@ -159,7 +185,9 @@ func (m *memory) lookup(b *backend.Buffer) (liveBuffer, error) {
 	return l, nil
 }
 
-// resolve appends the memory of buffers to dst.
+var errHostMemory = errors.New("kernels do not take staging memory")
+
+// resolve appends the memory of buffers for a kernel to dst.
 func (m *memory) resolve(dst [][]byte, bufs []*backend.Buffer) ([][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,6 +195,9 @@ func (m *memory) resolve(dst [][]byte, bufs []*backend.Buffer) ([][]byte, error)
 		l, err := m.lookup(b)
 		if err != nil {
 			return dst, err
+		}
+		if b.Pool == backend.Staging {
+			return dst, errHostMemory
 		}
 		dst = append(dst, l.block.mem[:b.Bytes:b.Bytes])
 	}
@@ -190,51 +221,69 @@ func (m *memory) slice(b *backend.Buffer, offset, n int) ([]byte, error) {
 func (m *memory) newPool() backend.Pool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	id := m.nextPool
 	m.nextPool++
-	m.pools[m.nextPool] = newPool(m.nextPool)
-	return m.nextPool
+	m.pools[id] = newPool(id)
+	return id
 }
 
-func (m *memory) hasPool(id backend.Pool) bool {
+// usable reports whether streams may allocate from a pool.
+func (m *memory) usable(id backend.Pool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.pools[id] != nil
+	p := m.pools[id]
+	return p != nil && !p.closing && id != backend.Staging
 }
 
 func (m *memory) closePool(id backend.Pool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.pools[id]
-	switch {
-	case id == 0:
-		return errors.New("the general pool cannot be closed")
-	case p == nil:
-		return fmt.Errorf("pool %d is closed", id)
-	case p.inUse > 0:
-		return fmt.Errorf("%d buffers of pool %d are in use", p.inUse, id)
+	if id < backend.FirstPool {
+		return fmt.Errorf("the %v pool cannot be closed", id)
 	}
-	m.usage.Reserved -= p.reserved
-	delete(m.pools, id)
+	p := m.pools[id]
+	if p == nil || p.closing {
+		return fmt.Errorf("%v is closed", id)
+	}
+	p.closing = true
+	m.endPool(p)
 	return nil
+}
+
+// endPool gives back what a closed pool does not use, and forgets the pool with
+// its last buffer.
+func (m *memory) endPool(p *pool) {
+	m.usage.Reserved -= p.trim()
+	if p.inUse == 0 {
+		delete(m.pools, p.id)
+	}
+}
+
+// join makes what a new stream frees its own to use again first.
+func (m *memory) join(s backend.Stream) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.streams[s] = struct{}{}
 }
 
 // leave hands what a closed stream kept to all.
 func (m *memory) leave(s backend.Stream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	delete(m.streams, s)
 	for _, p := range m.pools {
 		p.leave(s)
 	}
 }
 
-// trim gives back unused memory of the general pool. The memory of other
-// pools belongs to graphs that still write to it.
-func (m *memory) trim() { m.usage.Reserved -= m.pools[0].trim() }
-
-func (m *memory) report() backend.MemoryUsage {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.usage
+// trim gives back unused memory of the pools every device has. The memory of
+// other pools belongs to graphs that still write to it.
+func (m *memory) trim() (given int64) {
+	for id := range backend.FirstPool {
+		given += m.pools[id].trim()
+	}
+	m.usage.Reserved -= given
+	return given
 }
 
 // close forgets all memory; buffers still held keep theirs until collected.
@@ -242,7 +291,7 @@ func (m *memory) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.live)
-	m.pools = map[backend.Pool]*pool{0: newPool(0)}
+	m.pools = fixedPools()
 	m.usage = backend.MemoryUsage{Peak: m.usage.Peak}
 }
 

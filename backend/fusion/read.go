@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -20,7 +21,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 		return err
 	}
 	defer s.unlock()
-	return s.fetch(ctx, t, dst)
+	return s.fetchBytes(ctx, t, dst)
 }
 
 // ReadNew is Read into memory that alloc makes once the elements exist: the
@@ -31,7 +32,7 @@ func (v *Value) ReadNew(ctx context.Context, alloc func() []byte) error {
 		return err
 	}
 	defer s.unlock()
-	return s.fetch(ctx, t, alloc())
+	return s.fetchBytes(ctx, t, alloc())
 }
 
 // compute executes what v needs. It returns the value v stands for and the
@@ -94,12 +95,25 @@ func (s *Stream) computeLocked(ctx context.Context, v, t *Value) error {
 }
 
 // ReadError returns err as the failure of reading v.
-func (v *Value) ReadError(err error) error {
-	return &ir.OpError{Op: "Read", Shapes: []ir.Shape{v.shape}, PC: callSite(0), Err: err}
+func (v *Value) ReadError(err error) error { return v.readError("Read", err) }
+
+// readError names the call unless err names an operation already.
+func (v *Value) readError(name string, err error) error {
+	var known *ir.OpError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &ir.OpError{Op: name, Shapes: []ir.Shape{v.shape}, PC: callSite(0), Err: err}
 }
 
-// fetch reads an executed value.
-func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
+// fetchBytes reads an executed value.
+func (s *Stream) fetchBytes(ctx context.Context, v *Value, dst []byte) error {
+	return s.fetch(v, func(src *Storage, offset int) error { return s.read(ctx, dst, src, offset) })
+}
+
+// fetch calls move with the memory of an executed value and the offset its
+// elements lie at, densely and in row-major order, if there are any.
+func (s *Stream) fetch(v *Value, move func(src *Storage, offset int) error) error {
 	if v.version != nil {
 		c := &v.version.v.content
 		c.Lock() // an old version may have to be rebuilt
@@ -108,7 +122,7 @@ func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
 	if f := s.resolve(v); f != nil {
 		return f.report()
 	}
-	if len(dst) == 0 {
+	if v.bytes() == 0 {
 		return nil
 	}
 	if v.storage == nil { // its handle ended meanwhile
@@ -116,12 +130,12 @@ func (s *Stream) fetch(ctx context.Context, v *Value, dst []byte) error {
 	}
 	defer runtime.KeepAlive(v) // a collection must not free the memory meanwhile
 	if v.layout.IsContiguous() {
-		return s.read(ctx, dst, v.storage, v.layout.Offset*v.dtype.Size())
+		return move(v.storage, v.layout.Offset*v.dtype.Size())
 	}
 	m, err := s.copyOut(v.storage, v.layout, v.dtype)
 	if err != nil {
 		return err
 	}
 	defer m.letGo()
-	return s.read(ctx, dst, m, 0)
+	return move(m, 0)
 }

@@ -31,6 +31,7 @@ type Options struct {
 	PlanCache  int // plans kept, 0: 1,024
 	Seed       uint64
 	NoGraphs   bool // captures run their function again instead of replaying
+	Persistent bool // allocations persist, as in PersistentAllocations
 	Logger     *slog.Logger
 }
 
@@ -47,6 +48,8 @@ type Runtime struct {
 	streams map[*Stream]struct{}
 	idle    []backend.Stream // device streams of ended scopes
 	def     *Stream
+
+	persistent atomic.Int32 // how many ask for persistent allocations
 
 	late    lateSet
 	placing sync.Mutex // orders the placing of deferred values
@@ -87,6 +90,9 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		seed:    opts.Seed,
 	}
 	rt.late.init()
+	if opts.Persistent {
+		rt.persistent.Store(1)
+	}
 	if r, ok := dev.(backend.Reclaimer); ok {
 		r.SetReclaim(reclaim)
 	}

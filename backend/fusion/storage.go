@@ -32,7 +32,7 @@ func (f freeing) run() { f.dev.Free(f.stream, f.buf) }
 
 // alloc returns storage with one holder.
 func (s *Stream) alloc(bytes int) (*Storage, error) {
-	buf, err := s.rt.dev.Alloc(s.id, bytes)
+	buf, err := s.allocBuffer(bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/sinter-ml/sinter/backend"
-	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -193,38 +192,6 @@ func known(in []*Value) []*Value {
 		}
 	}
 	return out
-}
-
-// FromBytes stores a host tensor, little endian, and returns it. The data is
-// copied.
-func (s *Stream) FromBytes(dtype ir.DType, shape ir.Shape, data []byte, pc uintptr) *Value {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	op := ir.Operation{PC: pc, Outputs: []ir.TensorRef{{Shape: shape, DType: dtype}}}
-	fail := func(err error) *Value {
-		return s.failed(&op, nil, &ir.OpError{Op: "From", Shapes: []ir.Shape{shape}, PC: pc, Err: err})
-	}
-	if s.closed || s.rt.closed.Load() {
-		return fail(&ClosedError{"stream"})
-	}
-	if s.window != nil {
-		s.window.hostData(pc, data)
-	}
-	st, err := s.alloc(len(data))
-	if err != nil {
-		return fail(err)
-	}
-	if err := s.write(context.Background(), st, data); err != nil {
-		st.letGo()
-		return fail(err)
-	}
-	v := s.rt.newValue()
-	v.home, v.pc, v.shape, v.dtype = s, pc, shape, dtype
-	v.store(st, codegen.Contiguous(shape))
-	if sc := s.innermost(); sc != nil {
-		sc.add(v)
-	}
-	return v
 }
 
 // Fail returns a value that carries err as the failure of an operation that

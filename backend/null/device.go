@@ -77,20 +77,22 @@ func (s *stream) recording() *window {
 
 // Open opens a null device. Of the options it heeds the memory limit.
 func Open(o backend.Options) *Device {
-	return &Device{
-		mem:     memory{limit: o.MemoryLimit, pools: map[backend.Pool]*pool{0: newPool()}, live: map[uint64]*backend.Buffer{}},
-		streams: map[backend.Stream]*stream{},
-		exes:    map[uint64][]*executable{},
-	}
+	d := &Device{streams: map[backend.Stream]*stream{}, exes: map[uint64][]*executable{}}
+	d.mem.init(o.MemoryLimit)
+	return d
 }
 
 // Name returns "null".
 func (d *Device) Name() string { return "null" }
 
-// SupportsDType tells that every dtype can be stored and computed with.
+// SupportsDType tells that every dtype can be stored, and all but 8-bit floats
+// computed with.
 func (d *Device) SupportsDType(t ir.DType) backend.DTypeUsage {
-	if !t.Valid() {
+	switch {
+	case !t.Valid():
 		return 0
+	case t.IsFloat8():
+		return backend.Storage
 	}
 	return backend.Storage | backend.Arithmetic
 }
@@ -282,7 +284,11 @@ func (d *Device) Launch(id backend.Stream, exe codegen.Executable, l *codegen.La
 		}
 		sizes := make([]int, len(mem))
 		for i, b := range mem {
-			if err := d.mem.lookup(b); err != nil {
+			err := d.mem.lookup(b)
+			if err == nil && b.Pool == backend.Staging {
+				err = errors.New("kernels do not take staging memory")
+			}
+			if err != nil {
 				return d.fail(fmt.Errorf("launch %s: %w", own.kernel.Name, err))
 			}
 			sizes[i] = b.Bytes

@@ -63,7 +63,10 @@ func TestLogTellsEveryCall(t *testing.T) {
 	require.NoError(t, g.Replay(s, nil))
 	require.NoError(t, g.Destroy())
 	d.Free(s, a)
-	require.NoError(t, d.Trim())
+	_, err = d.AllocHost(7)
+	require.NoError(t, err)
+	_, err = d.Trim()
+	require.NoError(t, err)
 	require.NoError(t, d.Sync(ctx, s))
 	require.NoError(t, d.CloseStream(other))
 	require.NoError(t, d.Close())
@@ -76,8 +79,8 @@ func TestLogTellsEveryCall(t *testing.T) {
 	assert.Equal(t, []string{
 		"NewStream s1", "NewStream s2", "Alloc s1 b1 12B", "Write s1 b1+4 8B", "Alloc s1 b2 12B", "Compile neg",
 		"Launch s1 neg dims=[3] b1 b2", "Launch s1 neg dims=[4] b1 b2 failed", "Read s1 b2 3B", "Copy s1 b1+1 b2 2B",
-		"Wait s1 for s2", "NewPool p1", "UsePool s1 p1", "UsePool s1", "ClosePool p1", "BeginCapture s1", "EndCapture s1",
-		"Replay s1", "Destroy", "Free s1 b1", "Trim", "Sync s1", "CloseStream s2", "Close",
+		"Wait s1 for s2", "NewPool p3", "UsePool s1 p3", "UsePool s1", "ClosePool p3", "BeginCapture s1", "EndCapture s1",
+		"Replay s1", "Destroy", "Free s1 b1", "AllocHost b3 7B", "Trim", "Sync s1", "CloseStream s2", "Close",
 	}, lines)
 	assert.Equal(t, []string{"neg"}, d.Launched())
 	d.ClearLog()
