@@ -72,6 +72,36 @@ func Arange(at Placer, dtype DType, start, step float64, n int) *Tensor {
 	return createOf(at, op, F64, start, step)
 }
 
+// Eye makes a matrix with ones on the main diagonal and zeros elsewhere.
+func Eye(at Placer, dtype DType, rows, columns int) *Tensor {
+	c := compound{caller(2), place(at)}
+	if c.s == nil {
+		return orphan("Eye", errNoPlace)
+	}
+	equal := c.op(ir.Operation{Kind: ir.Equal}, c.count(rows, 0, 2), c.count(columns, 1, 2))
+	return c.cast(equal, dtype)
+}
+
+// Linspace makes a rank-1 tensor of n numbers from start to end, both included:
+// start + i·(end − start)/(n − 1) in double precision, rounded once; integers
+// truncate.
+func Linspace(at Placer, dtype DType, start, end float64, n int) *Tensor {
+	c := compound{caller(2), place(at)}
+	if c.s == nil {
+		return orphan("Linspace", errNoPlace)
+	}
+	step := 0.0
+	if n > 1 {
+		step = (end - start) / float64(n-1)
+	}
+	made := dtype
+	if dtype.IsInt() {
+		made = F64
+	}
+	t := c.make(ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: made}, Scalars: []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}})
+	return c.cast(t, dtype)
+}
+
 // random records a draw: seed and position are taken now, so a draw nobody
 // uses still advances the sequence.
 func random(at Placer, op ir.Operation, extra ...ir.Scalar) *Tensor {
@@ -107,6 +137,12 @@ func Bernoulli(at Placer, p float64, shape ...int) *Tensor {
 // RandInt makes an i64 tensor of numbers in [low, high), a range of at most 2³¹.
 func RandInt(at Placer, low, high int64, shape ...int) *Tensor {
 	return random(at, ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: I64}},
+		ir.I64Scalar(low), ir.I64Scalar(high))
+}
+
+// RandIntOf is RandInt of any integer dtype, which must hold the range.
+func RandIntOf(at Placer, dtype DType, low, high int64, shape ...int) *Tensor {
+	return random(at, ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: dtype}},
 		ir.I64Scalar(low), ir.I64Scalar(high))
 }
 

@@ -50,6 +50,20 @@ func (t *Tensor) MulAdd(b, c *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.MulAdd}, t, b, c)
 }
 
+// Lerp returns t + weight·(end − t), rounded after each of the three steps.
+func (t *Tensor) Lerp(end *Tensor, weight float64) *Tensor {
+	c := compoundOf(t, end)
+	far := c.op(ir.Operation{Kind: ir.Sub}, end, t)
+	return c.op(ir.Operation{Kind: ir.Add}, t, c.scalar(ir.Mul, far, weight))
+}
+
+// LerpTensor is Lerp with a weight for each element, which broadcasts.
+func (t *Tensor) LerpTensor(end, weight *Tensor) *Tensor {
+	c := compoundOf(t, end, weight)
+	far := c.op(ir.Operation{Kind: ir.Sub}, end, t)
+	return c.op(ir.Operation{Kind: ir.Add}, t, c.op(ir.Operation{Kind: ir.Mul}, weight, far))
+}
+
 // MatMul returns the matrix product of the last two axes, [..., m, k] with
 // [..., k, n]; the axes before broadcast, and rank-1 operands are vectors as in
 // NumPy. Products are added in a fixed order that depends on k alone.
