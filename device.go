@@ -150,12 +150,6 @@ func (d *Device) Seed(seed uint64) { d.rt.SetSeed(seed) }
 // nobody was told of.
 func (d *Device) Flush(ctx context.Context) error { return d.rt.Flush(ctx) }
 
-// Stats counts what a device did since Open.
-type Stats = fusion.Stats
-
-// Stats returns the device's counters.
-func (d *Device) Stats() Stats { return d.rt.Stats() }
-
 // Close executes what is queued, ends the device and returns the first error
 // nobody was told of. It may be called again; after it every use of the device
 // is a *ClosedError or *DeviceError.

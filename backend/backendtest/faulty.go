@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -143,6 +144,15 @@ func (d *FaultyDevice) SetReclaim(f func()) {
 	if r, ok := d.Device.(backend.Reclaimer); ok {
 		r.SetReclaim(f)
 	}
+}
+
+// StartTiming is that of the device behind, which must have it.
+func (d *FaultyDevice) StartTiming(s backend.Stream) (backend.Timing, error) {
+	p, ok := d.Device.(backend.Profiler)
+	if !ok {
+		return nil, &backend.DeviceError{Device: d.Name(), Err: errors.ErrUnsupported}
+	}
+	return p.StartTiming(s)
 }
 
 type faultyGraph struct {
