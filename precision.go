@@ -3,10 +3,9 @@ package sinter
 import "github.com/sinter-ml/sinter/ir"
 
 // FullPrecision runs a section of a model in f32: f gets the inputs with those
-// of half types (every float of fewer than four bytes) cast to f32, and its
-// results of any float dtype are cast back to the dtype of the first float
-// input. Other inputs, and integer and bool results, pass unchanged; without a
-// float input so do all results.
+// of half types cast to f32, and its results of any float dtype are cast back
+// to the dtype of the first float input. Other inputs, and integer and bool
+// results, pass unchanged; without a float input so do all results.
 //
 // It is for sequences whose intermediate values a half type cannot hold, such
 // as a sum of squares: each operation in a half type rounds its result, while
@@ -17,7 +16,7 @@ import "github.com/sinter-ml/sinter/ir"
 //
 //	y := sinter.FullPrecision(func(in []*sinter.Tensor) []*sinter.Tensor {
 //		x, scale := in[0], in[1]
-//		return []*sinter.Tensor{x.Mul(x.Mul(x).MeanKeep(-1).AddScalar(1e-6).Rsqrt()).Mul(scale)}
+//		return []*sinter.Tensor{x.Mul(x.Mul(x).Mean(-1).AddScalar(1e-6).Rsqrt()).Mul(scale)}
 //	}, x, scale)[0]
 func FullPrecision(f func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
 	pc := caller(2)
@@ -29,7 +28,7 @@ func FullPrecision(f func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
 			dtype = d
 		}
 		wide[i] = t
-		if d.IsFloat() && d.Size() < F32.Size() {
+		if d.IsHalf() {
 			wide[i] = cast(t, F32, pc)
 		}
 	}

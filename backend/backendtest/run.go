@@ -61,6 +61,7 @@ func run(t *testing.T, s suite) {
 		{"bodies", suite.bodies},
 		{"forks", suite.forks},
 		{"update", suite.update},
+		{"timing", suite.timing},
 		{"faults", suite.faults},
 		{"close", suite.close},
 	} {

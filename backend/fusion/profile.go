@@ -160,8 +160,11 @@ func (p *Profile) end(state profileState) {
 	}
 }
 
-// covers reports whether an operation with a number in lo..hi is inside.
-func (p *Profile) covers(lo, hi uint64) bool { return hi > p.from && lo <= p.to }
+// holds reports whether the operation with a number is inside.
+func (p *Profile) holds(seq uint64) bool { return p.from < seq && seq <= p.to }
+
+// holdsAny reports whether one of the operations lo..hi is inside.
+func (p *Profile) holdsAny(lo, hi uint64) bool { return max(lo, p.from+1) <= min(hi, p.to) }
 
 // lastRecorded returns the number of the operation recorded last.
 func (s *Stream) lastRecorded() uint64 { return uint64(s.stats.recorded.Load()) }
@@ -232,10 +235,9 @@ func (e *executor) launched(opt *fuser.Optimization, call *fuser.Call, l *codege
 	allocs, copies := s.stats.allocations.Load(), s.stats.copies.Load()
 	x.Allocations, x.Copies = allocs-s.noted.allocs, copies-s.noted.copies
 	s.noted = noted{allocs, copies}
-	lo, hi := e.cause(x.seqs)
 	for _, p := range s.profiles {
 		var own *profiled
-		if p.covers(lo, hi) {
+		if e.own && p.holdsAny(s.cause()) || !e.own && slices.ContainsFunc(x.seqs, p.holds) {
 			own = x
 		}
 		p.sent = append(p.sent, sent{launch: own})
@@ -253,7 +255,11 @@ func (e *executor) beginBlock(ops []int) {
 	if e.own {
 		return
 	}
-	s.causeLo, s.causeHi = span(ops, func(pos int) uint64 { return e.seg.nodes[pos].seq })
+	s.causeLo, s.causeHi = math.MaxUint64, 0
+	for _, pos := range ops {
+		n := e.seg.nodes[pos].seq
+		s.causeLo, s.causeHi = min(s.causeLo, n), max(s.causeHi, n)
+	}
 }
 
 // beginSegment does the same for what precedes the blocks of a segment.
@@ -266,28 +272,15 @@ func (e *executor) beginSegment() {
 	}
 }
 
-// cause returns the numbers of the first and last recorded operation a launch
-// is for: its own, or else those of the block at hand; if the queue is not
-// being executed, it is for what is recorded next.
-func (e *executor) cause(seqs []uint64) (lo, hi uint64) {
-	s := e.s
-	switch {
-	case !e.own:
-		return span(seqs, func(n uint64) uint64 { return n })
-	case s.causeHi > 0:
+// cause returns the numbers of the first and last operation that what the
+// runtime does for itself is for: those of the block at hand or, if the queue
+// is not being executed, what is recorded next.
+func (s *Stream) cause() (lo, hi uint64) {
+	if s.causeHi > 0 {
 		return s.causeLo, s.causeHi
 	}
 	next := s.lastRecorded() + 1
 	return next, next
-}
-
-// span returns the least and greatest value of a function over a list.
-func span[T any](list []T, f func(T) uint64) (lo, hi uint64) {
-	lo = math.MaxUint64
-	for _, x := range list {
-		lo, hi = min(lo, f(x)), max(hi, f(x))
-	}
-	return lo, hi
 }
 
 // profiled describes a launch.
@@ -318,7 +311,7 @@ func (e *executor) profileSegment() {
 	n := len(e.seg.nodes)
 	lo, hi := e.seg.nodes[0].seq, e.seg.nodes[n-1].seq
 	if e.own {
-		lo, hi = e.cause(nil)
+		lo, hi = e.s.cause()
 	}
 	x := ProfiledSegment{Operations: n, Why: e.why(), Planned: e.explored}
 	if e.plan != nil {
@@ -328,7 +321,7 @@ func (e *executor) profileSegment() {
 		x.Ends = append(x.Ends, ProfiledOp{Kind: at.op.Kind, PC: at.op.PC, Name: at.out.Name()})
 	}
 	for _, p := range e.s.profiles {
-		if p.covers(lo, hi) {
+		if p.holdsAny(lo, hi) {
 			p.segments = append(p.segments, x)
 		}
 	}

@@ -127,7 +127,7 @@ func (p *Profile) measured(x *profiled, span backend.Span) ProfiledLaunch {
 	l.Ops = slices.Clone(l.Ops)
 	if l.Why == WhyRecorded {
 		for i, n := range x.seqs {
-			l.Ops[i].Outside = !p.covers(n, n)
+			l.Ops[i].Outside = !p.holds(n)
 		}
 	}
 	return l
