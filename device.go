@@ -67,6 +67,12 @@ func WithQueueLimit(n int) Option { return func(c *config) { c.fusion.QueueLimit
 // WithPlanCache sets how many plans the device keeps; the default is 1,024.
 func WithPlanCache(n int) Option { return func(c *config) { c.fusion.PlanCache = n } }
 
+// WithPlanDir keeps plans in a directory: a program that was run before on a
+// device of the same profile explores nothing. It is made if need be, for its
+// owner alone. What is not a plan of this very program is left alone; what
+// cannot be read or written is warned of once.
+func WithPlanDir(dir string) Option { return func(c *config) { c.fusion.PlanDir = dir } }
+
 // WithGraphs switches the recording of captured functions on, the default, or
 // off: package graphapi then runs the function again at each replay.
 func WithGraphs(on bool) Option { return func(c *config) { c.fusion.NoGraphs = !on } }
@@ -87,6 +93,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 	c.backend.Poison = set.Poison
 	c.fusion.Seed = uint64(set.Seed)
 	c.fusion.NoGraphs = !set.Graphs
+	c.fusion.PlanDir = set.PlanDir
 	for _, o := range opts {
 		o(&c)
 	}

@@ -44,6 +44,19 @@ var levelNames = [...]string{"element", "row", "left", "right"}
 // String returns "element", "row", "left" or "right".
 func (l Level) String() string { return levelNames[l] }
 
+// Names returns the names of templates, modes, levels, reductions and
+// instructions, each with its number: what kernels that are kept as data are
+// written in.
+func Names() []string {
+	var out []string
+	for _, table := range [...][]string{templateNames[:], modeNames[:], levelNames[:], reduceNames[:], opNames[:]} {
+		for i, name := range table {
+			out = append(out, fmt.Sprintf("%d %s", i, name))
+		}
+	}
+	return out
+}
+
 // attentionAccesses is how many accesses, from access 0 on, an attention
 // kernel reads itself: Q, K, V and the mask if there is one.
 func (k *Kernel) attentionAccesses() int {

@@ -22,6 +22,7 @@ type Key struct {
 type CacheStats struct {
 	Hits, Misses int64
 	Explorations int64 // plans added
+	Loaded       int64 // plans inserted
 	Evictions    int64
 }
 
@@ -39,8 +40,9 @@ type Cache struct {
 }
 
 type cachedPlan struct {
-	tokens []uint64
-	plan   *Plan
+	key  Key
+	seg  *Segment
+	plan *Plan
 }
 
 // NewCache returns a cache of at most limit plans.
@@ -56,7 +58,7 @@ func (c *Cache) Lookup(hash uint64, tokens []uint64, f Facts) (*Plan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, ok := c.plans.find(hash, func(p *cachedPlan) bool {
-		return slices.Equal(p.tokens, tokens) && p.plan.failed(&f) == nil
+		return slices.Equal(p.key.Tokens, tokens) && p.plan.failed(&f) == nil
 	})
 	if ok {
 		c.stats.Hits++
@@ -66,16 +68,37 @@ func (c *Cache) Lookup(hash uint64, tokens []uint64, f Facts) (*Plan, bool) {
 	return nil, false
 }
 
-// Add keeps the plan made for a segment after a Lookup that missed.
+// Add keeps the plan made for a segment after a Lookup that missed. The segment
+// must not change any more.
 func (c *Cache) Add(k Key, seg *Segment, p *Plan) {
 	c.mu.Lock()
 	c.stats.Explorations++
-	c.stats.Evictions += int64(c.plans.add(k.Hash, cachedPlan{slices.Clone(k.Tokens), p}))
+	k.Tokens = slices.Clone(k.Tokens)
+	c.stats.Evictions += int64(c.plans.add(k.Hash, cachedPlan{k, seg, p}))
 	report := c.churn.add(k, seg, p)
 	c.mu.Unlock()
 	if report != nil && c.OnChurn != nil {
 		c.OnChurn(*report)
 	}
+}
+
+// Insert keeps a plan that was made elsewhere.
+func (c *Cache) Insert(s *State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Loaded++
+	c.stats.Evictions += int64(c.plans.add(s.Key.Hash, cachedPlan{s.Key, s.Segment, s.Plan}))
+}
+
+// States returns what is kept, the plans used last first.
+func (c *Cache) States() []State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []State
+	for p := range c.plans.all() {
+		out = append(out, State{p.key, p.seg, p.plan})
+	}
+	return out
 }
 
 // Len returns how many plans are kept.

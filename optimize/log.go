@@ -18,6 +18,7 @@ const (
 	EventDissolved Event = "dissolved" // Block came apart into single operations: no fuser was ready or gained anything (Rule), or it failed
 	EventFused     Event = "fused"     // answer of Why: both operations are in block Block of the plan
 	EventApart     Event = "apart"     // answer of Why: nothing ever joined the two
+	EventLoaded    Event = "loaded"    // answer of Why: the plan was read from where it was saved, without what was decided then
 )
 
 // Decision is one entry of a log. Blocks are numbered as the search made
@@ -38,11 +39,12 @@ type Decision struct {
 // Log is what was decided while a plan was made, in order.
 type Log struct {
 	Decisions []Decision `json:"decisions"`
-	Lost      int        `json:"lost,omitempty"` // decisions beyond the limit
-	Steps     int        `json:"steps"`          // edges followed to find paths between blocks
-	Offers    int        `json:"offers"`         // operations offered to fusers
-	Clones    int        `json:"clones"`         // fusers copied to be offered more
-	Lowerings int        `json:"lowerings"`      // operations written as kernels, alone or in a block
+	Lost      int        `json:"lost,omitempty"`   // decisions beyond the limit
+	Steps     int        `json:"steps"`            // edges followed to find paths between blocks
+	Offers    int        `json:"offers"`           // operations offered to fusers
+	Clones    int        `json:"clones"`           // fusers copied to be offered more
+	Lowerings int        `json:"lowerings"`        // operations written as kernels, alone or in a block
+	Loaded    bool       `json:"loaded,omitempty"` // the plan was made by another process: nothing was decided here
 
 	limit  int
 	places map[int][]int // operation → blocks of the plan: what is taken along can be in several
@@ -74,6 +76,9 @@ func (l *Log) Why(a, b int) []Decision {
 		}
 	}
 	a, b = min(a, b), max(a, b)
+	if l.Loaded {
+		return []Decision{{Event: EventLoaded, Op: b, Detail: "the plan was saved by another process, without its decisions"}}
+	}
 	var out []Decision
 	in := map[int]int{} // the search's blocks of a and b, as decisions go by
 	for _, d := range l.Decisions {

@@ -81,8 +81,7 @@ func (f *fates) plan(order []*unit, blocks []Block) *Plan {
 			f.log.place(op, i)
 		}
 	}
-	guards := append(slices.Clip(f.guards), reshapeGuards(f.g, f.seg, blocks)...)
-	guards = append(guards, rowGuards(f.g, f.seg, &f.p.profile)...)
+	guards := f.p.guards(f.work, f.g, f.seg, blocks)
 	return &Plan{Blocks: blocks, Fates: f.fate, Recipes: f.recipes, Guards: guards, Log: f.log}
 }
 

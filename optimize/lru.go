@@ -1,6 +1,9 @@
 package optimize
 
-import "container/list"
+import (
+	"container/list"
+	"iter"
+)
 
 // lru keeps the last used values under 64-bit keys; a key may have several.
 type lru[V any] struct {
@@ -30,6 +33,17 @@ func (l *lru[V]) find(key uint64, ok func(*V) bool) (*V, bool) {
 		}
 	}
 	return nil, false
+}
+
+// all yields the values, the last used first.
+func (l *lru[V]) all() iter.Seq[*V] {
+	return func(yield func(*V) bool) {
+		for e := l.order.Front(); e != nil; e = e.Next() {
+			if !yield(&e.Value.(*lruItem[V]).value) {
+				return
+			}
+		}
+	}
 }
 
 // add puts a value before the others under its key and returns how many were

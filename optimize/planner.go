@@ -47,19 +47,13 @@ func New(factories []fuser.Factory, profile fuser.Profile, opts Options) *Planne
 }
 
 // Plan returns the plan of a segment. The same segment, profile and options
-// give the same plan. The segment is neither changed nor kept, but operations
-// share their attributes with the plan's guards.
+// give the same plan. The segment is not changed; operations share their
+// attributes with the plan's guards.
 func (p *Planner) Plan(seg *Segment) (*Plan, error) {
-	w, err := newWork(seg, p.opts)
+	w, err := p.prepare(seg)
 	if err != nil {
 		return nil, err
 	}
-	for _, pass := range Passes {
-		if !w.disabled(pass.Name) {
-			pass.run(w)
-		}
-	}
-	w.settle()
 	d := newDAG(w)
 	s := newSearch(w, d, p)
 	s.run()
@@ -73,6 +67,21 @@ func (p *Planner) Plan(seg *Segment) (*Plan, error) {
 		}
 	}
 	return plan, nil
+}
+
+// prepare runs the passes over a segment.
+func (p *Planner) prepare(seg *Segment) (*work, error) {
+	w, err := newWork(seg, p.opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, pass := range Passes {
+		if !w.disabled(pass.Name) {
+			pass.run(w)
+		}
+	}
+	w.settle()
+	return w, nil
 }
 
 // graph returns the segment as fusers see it after the passes.

@@ -31,7 +31,7 @@ func (e *executor) findPlan() error {
 	}
 	e.s.stats.explorations.Add(1)
 	e.plan, e.explored = rt.plans.prepare(e, made), true
-	rt.plans.cache.Add(k, seg, made)
+	rt.plans.add(e, k, seg, made)
 	return e.rebind(k)
 }
 

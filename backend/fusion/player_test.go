@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/backend/fusion"
@@ -22,9 +24,10 @@ type way struct {
 	force   bool
 	workers int
 	queue   int
-	streams int  // beside the default one
-	leaves  bool // some inputs are values of Vars, and operations on Vars' values alone are on no stream
-	stir    bool // scopes, releases, reads and flushes at places that depend on the seed
+	streams int    // beside the default one
+	leaves  bool   // some inputs are values of Vars, and operations on Vars' values alone are on no stream
+	stir    bool   // scopes, releases, reads and flushes at places that depend on the seed
+	plans   string // directory of plans
 }
 
 var plainWay = way{name: "unfused", workers: 1}
@@ -46,7 +49,7 @@ func (w way) open() (*fusion.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := fusion.Options{Logger: silent, QueueLimit: w.queue, Optimize: optimize.Options{Check: true, Force: w.force}}
+	o := fusion.Options{Logger: silent, QueueLimit: w.queue, PlanDir: w.plans, Optimize: optimize.Options{Check: true, Force: w.force}}
 	if w.fused {
 		o.Fusers = fuser.Default()
 	}
@@ -276,7 +279,7 @@ func (r *player) end() {
 	n := len(r.scopes) - 1
 	sc, made := r.scopes[n], r.inside[n]
 	r.scopes, r.inside = r.scopes[:n], r.inside[:n]
-	for id := range made {
+	for _, id := range slices.Sorted(maps.Keys(made)) { // now looks at what is left
 		v := r.values[id]
 		if v == nil {
 			continue

@@ -27,8 +27,9 @@ import (
 type Options struct {
 	Fusers     []fuser.Factory // none: no fusion
 	Optimize   optimize.Options
-	QueueLimit int // operations after which a queue is cut, 0: 4,096
-	PlanCache  int // plans kept, 0: 1,024
+	QueueLimit int    // operations after which a queue is cut, 0: 4,096
+	PlanCache  int    // plans kept, 0: 1,024
+	PlanDir    string // where plans are kept for other processes, "": nowhere
 	Seed       uint64
 	NoGraphs   bool // captures run their function again instead of replaying
 	Persistent bool // allocations persist, as in PersistentAllocations
@@ -84,11 +85,11 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		dev:     dev,
 		opts:    opts,
 		planner: optimize.New(opts.Fusers, dev.Profile(), opts.Optimize),
-		plans:   newPlanCache(opts.PlanCache, opts.Logger),
 		log:     opts.Logger,
 		streams: make(map[*Stream]struct{}),
 		seed:    opts.Seed,
 	}
+	rt.plans = newPlanCache(rt.planner, opts.PlanCache, opts.PlanDir, opts.Logger)
 	rt.late.init()
 	if opts.Persistent {
 		rt.persistent.Store(1)

@@ -16,6 +16,8 @@ type stats struct {
 	segments       atomic.Int64
 	hits           atomic.Int64
 	explorations   atomic.Int64
+	plansLoaded    atomic.Int64
+	plansSaved     atomic.Int64
 	recomputed     atomic.Int64
 	rebuilt        atomic.Int64
 	effects        atomic.Int64
@@ -41,6 +43,8 @@ type Stats struct {
 	Segments       int64 // segments executed: drains, and what the runtime runs for itself
 	PlanHits       int64 // segments whose plan was known
 	Explorations   int64 // segments planned: fuser runs
+	PlansLoaded    int64 // plans taken from where another process saved them
+	PlansSaved     int64 // plans written to the directory of plans
 	Recomputed     int64 // virtual values asked for late
 	Rebuilt        int64 // old versions of Vars rebuilt
 	Effects        int64 // effects executed
@@ -75,6 +79,8 @@ var statRows = []statRow{
 	{"segments", func(s *Stats) *int64 { return &s.Segments }, func(c *stats) *atomic.Int64 { return &c.segments }},
 	{"plan hits", func(s *Stats) *int64 { return &s.PlanHits }, func(c *stats) *atomic.Int64 { return &c.hits }},
 	{"explorations", func(s *Stats) *int64 { return &s.Explorations }, func(c *stats) *atomic.Int64 { return &c.explorations }},
+	{"plans loaded", func(s *Stats) *int64 { return &s.PlansLoaded }, func(c *stats) *atomic.Int64 { return &c.plansLoaded }},
+	{"plans saved", func(s *Stats) *int64 { return &s.PlansSaved }, func(c *stats) *atomic.Int64 { return &c.plansSaved }},
 	{"compiles", func(s *Stats) *int64 { return &s.Device.Compiles }, nil},
 	{"launches", func(s *Stats) *int64 { return &s.Device.Launches }, func(c *stats) *atomic.Int64 { return &c.launches }},
 	{"replays", func(s *Stats) *int64 { return &s.Device.Replays }, func(c *stats) *atomic.Int64 { return &c.replays }},

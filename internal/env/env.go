@@ -24,6 +24,7 @@ type Settings struct {
 	MemoryLimit int64  // bytes, 0: what the machine has
 	Seed        int64
 	Poison      bool
+	PlanDir     string // "": plans are not kept
 }
 
 // Variable is one row of the table.
@@ -47,6 +48,8 @@ var table = []Variable{
 	{"SINTER_MEMORY_LIMIT", "bytes, or with k, M, G", "", "The most memory a device takes; by default what the machine has.",
 		setMemoryLimit},
 	{"SINTER_SEED", "integer", "0", "Where random numbers start.", setSeed},
+	{"SINTER_PLAN_DIR", "directory", "", "Keeps plans in the directory, so that a program that was run before explores nothing.",
+		func(s *Settings, v string) error { s.PlanDir = v; return nil }},
 	{"SINTER_POISON", "0, 1", "0", "1 fills freed and fresh memory with NaN patterns.",
 		boolean(func(s *Settings) *bool { return &s.Poison })},
 }

@@ -33,6 +33,7 @@ func TestParse(t *testing.T) {
 		{"SINTER_MEMORY_LIMIT", "2G", with(func(s *Settings) { s.MemoryLimit = 2 << 30 })},
 		{"SINTER_SEED", "-9", with(func(s *Settings) { s.Seed = -9 })},
 		{"SINTER_SEED", "0x10", with(func(s *Settings) { s.Seed = 16 })},
+		{"SINTER_PLAN_DIR", "/tmp/plans", with(func(s *Settings) { s.PlanDir = "/tmp/plans" })},
 		{"SINTER_POISON", "1", with(func(s *Settings) { s.Poison = true })},
 	}
 	seen := map[string]bool{}
