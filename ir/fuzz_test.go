@@ -50,9 +50,9 @@ func (g *garbage) ints() []int {
 func (g *garbage) operation() *Operation {
 	o := &Operation{Kind: Kind(g.byte()) % (numKinds + 2)}
 	for range g.byte() % 6 {
-		o.Inputs = append(o.Inputs, TensorRef{DType: DType(g.byte() % 7), Shape: g.ints()})
+		o.Inputs = append(o.Inputs, TensorRef{DType: DType(g.byte() % byte(numDTypes+1)), Shape: g.ints()})
 	}
-	fields := AttrSet(g.byte())
+	fields := AttrSet(g.byte()) | AttrSet(g.byte())<<8
 	if fields&HasAxes != 0 {
 		o.Attrs.Axes = g.ints()
 	}
@@ -70,13 +70,19 @@ func (g *garbage) operation() *Operation {
 	}
 	o.Attrs.Flag = fields&HasFlag != 0
 	o.Attrs.Reverse = fields&HasReverse != 0
+	if fields&HasMode != 0 {
+		o.Attrs.Mode = ScatterMode(g.byte() % byte(numScatterModes+1))
+	}
+	if fields&HasName != 0 {
+		o.Attrs.Name = []string{"", sampleCustom, "none", "\xff"}[g.byte()%4]
+	}
 	if fields&HasRanges != 0 {
 		for range g.byte() % 5 {
 			o.Ranges = append(o.Ranges, Range{g.int(), g.int(), g.int(), g.byte() % 8})
 		}
 	}
 	for range g.byte() % 6 {
-		o.Scalars = append(o.Scalars, Scalar{DType(g.byte() % 7), g.byte() % 8, uint64(g.int())})
+		o.Scalars = append(o.Scalars, Scalar{DType(g.byte() % byte(numDTypes+1)), g.byte() % 8, uint64(g.int())})
 	}
 	return o
 }
@@ -136,11 +142,11 @@ func TestCheckGarbage(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	for k := range numKinds + 2 {
-		f.Add([]byte{byte(k), 1, 1, 2, 2, 3, 1, 1, 1})
-		f.Add([]byte{byte(k), 2, 1, 2, 2, 3, 3, 2, 2, 3, 1, 1, 1})
-		f.Add([]byte{byte(k), 3, 1, 1, 3, 3, 1, 5, 1, 1, 5, 1, 1, 1})
-		f.Add([]byte{byte(k), 0, byte(HasShape | HasDType), 1, 3, 1, 1, 1, 0, 5})
-		f.Add([]byte{byte(k), 1, 1, 1, 5, byte(HasRanges), 1, 254, 255, 254, 0})
+		f.Add([]byte{byte(k), 1, byte(F32), 2, 2, 3, byte(HasAxes), 0, 1, 1, 1, byte(F32), 0, 1})
+		f.Add([]byte{byte(k), 2, byte(BF16), 2, 2, 3, byte(BF16), 2, 2, 3, byte(HasAxes | HasN), 0, 1, 1, 1, 1})
+		f.Add([]byte{byte(k), 3, byte(U8), 1, 3, byte(I64), 1, 5, byte(U8), 1, 5, byte(HasAxes), 2, 1, 0, 2, 1, 1})
+		f.Add([]byte{byte(k), 0, byte(HasShape | HasDType), 0, 1, 3, byte(F64), 1, byte(F64), 0, 5})
+		f.Add([]byte{byte(k), 1, byte(I16), 1, 5, byte(HasRanges), 0, 1, 254, 255, 254, 0})
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkGarbage(t, (&garbage{data}).operation())

@@ -134,7 +134,14 @@ func (o *Operation) checkSources(own int) error {
 			if s.Bits != 0 {
 				return argumentErrorf("scalar %d has both a value and a source", i)
 			}
-			if err := check(s.Input, "scalar", i, dtype); err != nil {
+			want := dtype
+			if o.Kind == Custom && int(s.Input) < len(o.Inputs) {
+				// Its scalars have types of their own.
+				if want = o.Inputs[s.Input].DType; want.Compute() != s.DType {
+					want = s.DType
+				}
+			}
+			if err := check(s.Input, "scalar", i, want); err != nil {
 				return err
 			}
 		}

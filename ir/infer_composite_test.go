@@ -15,6 +15,13 @@ func TestInferContractions(t *testing.T) {
 		{name: "batches", op: on(MatMul, ref(F32, 2, 2, 3), ref(F32, 5, 3, 2)), err: shapeErr(), msg: "shapes [2] and [5] do not broadcast: lengths 2 and 5 at axis 0"},
 		{name: "rank 0", op: on(MatMul, ref(F32), ref(F32, 3)), err: shapeErr(), msg: "operands of rank 0 and 1: a product needs rank 1 at least"},
 		{name: "bool", op: on(MatMul, ref(Bool, 2, 2), ref(Bool, 2, 2)), err: dtypeErr(), msg: "is not defined for bool, only for floats or integers"},
+		{name: "bytes", op: on(MatMul, ref(U8, 2, 3), ref(U8, 3)), shape: Shape{2}, dtype: U8},
+
+		{name: "bytes", op: on(IntMatMul, ref(I8, 5, 2, 3), ref(I8, 3, 4)), shape: Shape{5, 2, 4}, dtype: I32},
+		{name: "signs", op: on(IntMatMul, ref(U8, 3), ref(I8, 3)), dtype: I32},
+		{name: "wide", op: on(IntMatMul, ref(I8, 2, 3), ref(I16, 3, 4)), err: dtypeErr(), msg: "operand 1 is i16, want i8 or u8"},
+		{name: "wide", op: on(IntMatMul, ref(I32, 2, 3), ref(I8, 3, 4)), err: dtypeErr(), msg: "is not defined for i32, only for i8 or u8"},
+		{name: "inner", op: on(IntMatMul, ref(I8, 2, 3), ref(I8, 4)), err: shapeErr(), msg: "inner lengths 3 and 4 of [2,3] and [4] differ"},
 
 		{name: "vector", op: on(Linear, ref(F32, 3), ref(F32, 3, 4)), shape: Shape{4}, dtype: F32},
 		{name: "batch", op: on(Linear, ref(BF16, 0, 2, 3), ref(BF16, 3, 4), ref(BF16, 4)), shape: Shape{0, 2, 4}, dtype: BF16},
@@ -29,6 +36,11 @@ func TestInferComposites(t *testing.T) {
 	norm := func(k Kind, in ...TensorRef) Operation {
 		return Operation{Kind: k, Inputs: in, Scalars: []Scalar{F32Scalar(1e-5)}}
 	}
+	grouped := func(groups int, in ...TensorRef) Operation {
+		o := norm(GroupNorm, in...)
+		o.Attrs.N = groups
+		return o
+	}
 	x := ref(BF16, 2, 3)
 	softmax := Operation{Kind: Softmax, Inputs: []TensorRef{x}, Attrs: Attrs{Axes: []int{-1}}}
 	runCases(t, []checkCase{
@@ -39,6 +51,24 @@ func TestInferComposites(t *testing.T) {
 		{name: "bias", op: norm(LayerNorm, x, ref(BF16, 3), ref(BF16)), err: shapeErr(), msg: "bias of shape [] is not a vector of length 3"},
 		{name: "rank 0", op: norm(RMSNorm, ref(F32)), err: shapeErr(), msg: "operand 0 has rank 0, want a last axis"},
 		{name: "empty rows", op: norm(RMSNorm, ref(F32, 2, 0), ref(F32, 0)), shape: Shape{2, 0}, dtype: F32},
+		{name: "groups", op: grouped(3, ref(F32, 2, 6, 5), ref(F32, 6), ref(F32, 6)), shape: Shape{2, 6, 5}, dtype: F32},
+		{name: "one each", op: grouped(6, ref(F64, 2, 6)), err: dtypeErr(), msg: "scalar 0 is f32, want f64"},
+		{name: "unequal", op: grouped(4, ref(F32, 2, 6)), err: argErr(), msg: "6 channels are not 4 equal groups"},
+		{name: "none", op: grouped(0, ref(F32, 2, 6)), err: argErr(), msg: "6 channels are not 0 equal groups"},
+		{name: "negative", op: grouped(-2, ref(F32, 2, 6)), err: argErr(), msg: "6 channels are not -2 equal groups"},
+		{name: "rank", op: grouped(1, ref(F32, 6)), err: shapeErr(), msg: "operand 0 has rank 1, want a batch axis and a channel axis"},
+		{name: "weight", op: grouped(3, ref(F32, 2, 6, 5), ref(F32, 5)), err: shapeErr(), msg: "weight of shape [5] is not a vector of length 6"},
+		{name: "moments", op: norm(BatchNorm, ref(F16, 2, 6, 5), ref(F16, 6), ref(F16, 6)), shape: Shape{2, 6, 5}, dtype: F16},
+		{name: "mean", op: norm(BatchNorm, ref(F16, 2, 6), ref(F16, 2), ref(F16, 6)), err: shapeErr(), msg: "mean of shape [2] is not a vector of length 6"},
+		{name: "variance", op: norm(BatchNorm, ref(F16, 2, 6), ref(F16, 6), ref(F32, 6)), err: dtypeErr(), msg: "operands 0 and 2 differ in dtype: f16 and f32"},
+		{name: "bias", op: norm(BatchNorm, ref(F16, 2, 6), ref(F16, 6), ref(F16, 6), ref(F16, 6), ref(F16, 1)), err: shapeErr(), msg: "bias of shape [1] is not a vector of length 6"},
+		{name: "no channels", op: norm(BatchNorm, ref(F16, 2, 0), ref(F16, 0), ref(F16, 0)), shape: Shape{2, 0}, dtype: F16},
+		{name: "gradient", op: Operation{Kind: SoftmaxBackward, Inputs: []TensorRef{x, x}}, shape: x.Shape, dtype: BF16, axes: []int{0, 1}},
+		{name: "gradient", op: Operation{Kind: LogSoftmaxBackward, Inputs: []TensorRef{x, ref(BF16, 3)}, Attrs: Attrs{Axes: []int{0}}}, err: shapeErr(), msg: "gradient of shape [3] does not fit [2,3]"},
+		{name: "gradient", op: norm(LayerNormBackward, x, x, ref(BF16, 3)), shape: x.Shape, dtype: BF16},
+		{name: "gradient", op: norm(RMSNormBackward, x, ref(F32, 2, 3)), err: dtypeErr(), msg: "operands 0 and 1 differ in dtype: bf16 and f32"},
+		{name: "weight", op: norm(LayerNormBackward, x, x, ref(BF16, 2)), err: shapeErr(), msg: "weight of shape [2] is not a vector of length 3"},
+		{name: "rank 0", op: norm(RMSNormBackward, ref(F32), ref(F32)), err: shapeErr(), msg: "operand 0 has rank 0, want a last axis"},
 		{name: "bias", op: norm(RMSNorm, x, ref(BF16, 3), ref(BF16, 3)), err: argErr(), msg: "takes 1 to 2 operands, got 3"},
 	})
 }

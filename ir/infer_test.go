@@ -122,7 +122,7 @@ func TestArity(t *testing.T) {
 			assert.ErrorAs(t, many.Check(), &e, k.String())
 		}
 		scalars := sample(k, dtypesOf(k)[0])
-		scalars.Scalars = append(slices.Clone(scalars.Scalars), I64Scalar(1), I64Scalar(1))
+		scalars.Scalars = append(slices.Clone(scalars.Scalars), make([]Scalar, row.MaxScalars+1)...)
 		assert.ErrorAs(t, scalars.Check(), &e, k.String())
 		if row.MinScalars > 0 {
 			scalars.Scalars = nil
@@ -151,6 +151,8 @@ func TestUnusedAttributes(t *testing.T) {
 		HasFlag:    func(o *Operation) { o.Attrs.Flag = true },
 		HasReverse: func(o *Operation) { o.Attrs.Reverse = true },
 		HasRanges:  func(o *Operation) { o.Ranges = []Range{{Step: 1}} },
+		HasMode:    func(o *Operation) { o.Attrs.Mode = ScatterMax },
+		HasName:    func(o *Operation) { o.Attrs.Name = "x" },
 	}
 	require.Len(t, set, len(attrNames))
 	for _, k := range Kinds() {

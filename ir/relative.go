@@ -39,10 +39,11 @@ func (r *Relative) Reset() {
 //
 // The tokens of an operation are, in this order: a header with the kind, the
 // flags and the numbers of what follows; the number of inputs and ints; the
-// name; N if set; axes; ints; for each input its id and, at its first appearance, its
+// name, of a custom operation with its dtype; N if set; axes; ints; for each input its id and, at its first appearance, its
 // type; the output's type; scalars; ranges. A header fixes the length of all
 // that follows it, so tokens of different operations are never confused.
-// Attrs.Shape and Attrs.DType are, in every kind that has them, the output's.
+// Attrs.Shape and Attrs.DType are, in every other kind that has them, the
+// output's.
 func (r *Relative) Append(o *Operation, in []int32, out int32) {
 	start := len(r.Tokens)
 	a := &o.Attrs
@@ -59,6 +60,9 @@ func (r *Relative) Append(o *Operation, in []int32, out int32) {
 	header |= uint64(a.Mode)<<43 | uint64(len(a.Name))<<48
 	t := append(r.Tokens, header, uint64(len(in))|uint64(len(a.Ints))<<32)
 	t = appendName(t, a.Name)
+	if o.Kind == Custom {
+		t = append(t, uint64(a.DType))
+	}
 	if a.N != 0 {
 		t = append(t, uint64(a.N))
 	}

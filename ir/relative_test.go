@@ -102,6 +102,9 @@ func TestRelativeDiffers(t *testing.T) {
 		"n":             func(ops []Operation) { ops[3].Attrs.N = 1 },
 		"flag":          func(ops []Operation) { ops[3].Attrs.Flag = true },
 		"reverse":       func(ops []Operation) { ops[3].Attrs.Reverse = true },
+		"mode":          func(ops []Operation) { ops[3].Attrs.Mode = ScatterMin },
+		"name":          func(ops []Operation) { ops[3].Attrs.Name = "a" },
+		"long name":     func(ops []Operation) { ops[3].Attrs.Name = longCustom },
 		"output dtype":  func(ops []Operation) { ops[3].Outputs[0].DType = BF16 },
 		"output shape":  func(ops []Operation) { ops[3].Outputs[0].Shape = Shape{4, 6} },
 		"output rank":   func(ops []Operation) { ops[4].Outputs[0].Shape = Shape{24, 1} },
@@ -122,6 +125,30 @@ func TestRelativeDiffers(t *testing.T) {
 		assert.NotEqual(t, want, tokensOf(t, ops...), name)
 	}
 	assert.NotEqual(t, want, tokensOf(t, segment(t, relativeBase)[:4]...))
+}
+
+// Custom operations differ by their names, to the last byte, and by all their
+// attributes, also by the dtype, which need not be the output's.
+func TestRelativeCustom(t *testing.T) {
+	base := Operation{Kind: Custom, Inputs: []TensorRef{ref(F32, 2)}, Attrs: Attrs{Name: longCustom[:8], Ints: []int{1}, DType: I8}, Scalars: []Scalar{IntScalar(U8, 3)}}
+	require.NoError(t, base.Check())
+	want := tokensOf(t, base)
+	for name, change := range map[string]func(*Operation){
+		"name":   func(o *Operation) { o.Attrs.Name = longCustom },
+		"dtype":  func(o *Operation) { o.Attrs.DType = U8 },
+		"ints":   func(o *Operation) { o.Attrs.Ints = []int{2} },
+		"flag":   func(o *Operation) { o.Attrs.Flag = true },
+		"scalar": func(o *Operation) { o.Scalars = []Scalar{IntScalar(I8, 3)} },
+	} {
+		o := base
+		o.Outputs = nil
+		change(&o)
+		require.NoError(t, o.Check())
+		assert.NotEqual(t, want, tokensOf(t, o), name)
+	}
+	o := base
+	o.Scalars = []Scalar{IntScalar(U8, 4)}
+	assert.Equal(t, want, tokensOf(t, o), "another value")
 }
 
 // The samples of all kinds in all dtypes have forms of their own: no two
@@ -217,6 +244,8 @@ func TestStructHash(t *testing.T) {
 		"flag":      func(o *Operation) { o.Attrs.Flag = true },
 		"reverse":   func(o *Operation) { o.Attrs.Reverse = true },
 		"dtype":     func(o *Operation) { o.Attrs.DType = F32 },
+		"mode":      func(o *Operation) { o.Attrs.Mode = ScatterSum },
+		"name":      func(o *Operation) { o.Attrs.Name = "x" },
 		"rank":      func(o *Operation) { o.Attrs.Shape = Shape{2, 1} },
 		"step":      func(o *Operation) { o.Ranges[0].Step = 2 },
 	} {

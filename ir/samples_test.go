@@ -184,19 +184,23 @@ func scalarOf(d DType, v int64) Scalar {
 	}
 }
 
-// sampleCustom is the name of a custom operation that gives its operand's
-// shape and dtype.
-const sampleCustom = "sample.same"
+// Custom operations that give their operand's shape and dtype.
+const (
+	sampleCustom = "sample.same"
+	longCustom   = "123456789" // and its first 8 bytes
+)
 
 func init() {
-	err := RegisterCustom(sampleCustom, func(o *Operation) (Shape, DType, error) {
-		if len(o.Inputs) != 1 {
-			return nil, Invalid, argumentErrorf("takes 1 operand, got %d", len(o.Inputs))
+	for _, name := range []string{sampleCustom, longCustom, longCustom[:8]} {
+		err := RegisterCustom(name, func(o *Operation) (Shape, DType, error) {
+			if len(o.Inputs) != 1 {
+				return nil, Invalid, argumentErrorf("takes 1 operand, got %d", len(o.Inputs))
+			}
+			return o.Inputs[0].Shape, o.Inputs[0].DType, nil
+		})
+		if err != nil {
+			panic(err)
 		}
-		return o.Inputs[0].Shape, o.Inputs[0].DType, nil
-	})
-	if err != nil {
-		panic(err)
 	}
 }
 

@@ -69,7 +69,9 @@ func TestScalarText(t *testing.T) {
 		F32Scalar(0), F32Scalar(float32(math.Copysign(0, -1))), F32Scalar(1.0 / 3), F32Scalar(math.MaxFloat32),
 		F32Scalar(math.SmallestNonzeroFloat32), F32Scalar(float32(math.Inf(1))), {DType: F32, Bits: 0xffc12345}, {DType: F32, Bits: 0x7f800001},
 		F64Scalar(0.1), F64Scalar(math.MaxFloat64), F64Scalar(5e-324), F64Scalar(math.Inf(-1)), F64Scalar(math.NaN()),
-		I64Scalar(math.MinInt64), I64Scalar(math.MaxInt64), BoolScalar(true), BoolScalar(false), {DType: I64, Input: 255}, {Input: 1},
+		I64Scalar(math.MinInt64), I64Scalar(math.MaxInt64), BoolScalar(true), BoolScalar(false), {DType: I64, Input: 255},
+		IntScalar(I8, -128), IntScalar(I16, math.MinInt16), IntScalar(I32, math.MaxInt32), IntScalar(U8, 255), IntScalar(U16, 65535),
+		IntScalar(U32, math.MaxUint32), IntScalar(U64, -1), {DType: U16, Input: 2},
 	} {
 		l := lexer{s: s.String()}
 		got := l.scalar()
