@@ -43,6 +43,12 @@ func TestTraffic(t *testing.T) {
 		{"scatter-add", scatterKernel(), &Launch{Dims: []int{4, 3}, Access: []AccessArgs{
 			{Strides: []int{3, 1}}, {Strides: []int{1, 0}}, {Strides: []int{0, 1}, Index: []IndexArg{{9, 3}}},
 		}}, 12*4 + 4*8 + 12*4, 12 * 4},
+		{"prologues", dequantKernel(), &Launch{Dims: []int{2, 3, 4, 5}, Access: []AccessArgs{
+			{Strides: []int{15, 5, 0, 1}}, {Strides: []int{0, 0, 1, 4}}, {Strides: []int{0, 0, 1, 0}}, {Strides: []int{12, 4, 1, 0}},
+		}}, 30*2 + 20 + 4*4, 24 * 2},
+		{"first of a sort", sortKernel(), &Launch{Dims: []int{2, 5}, Access: []AccessArgs{
+			{Strides: []int{5, 1}}, {Strides: []int{3, 1}, Window: []WindowArg{{1, 0, 3}}}, {Strides: []int{3, 1}, Window: []WindowArg{{1, 0, 3}}},
+		}}, 10 * 2, 6*2 + 6*8},
 		{"attention", attentionKernel(), attention, (2*3*5*13+2*11*13+2*11*7)*4 + 5*11, 2 * 3 * 5 * 7 * 4},
 	}
 	for _, tt := range tests {

@@ -125,9 +125,12 @@ func (c *Checker) access(l *Launch, i int, sizes []int) error {
 		if w.Axis < 0 || w.Axis >= k.Axes() {
 			return c.failAccess(i, "window on axis %d of %d", w.Axis, k.Axes())
 		}
+		if c.absent(i, w.Axis) {
+			return c.failAccess(i, "window on axis %d, which the operand does not have", w.Axis)
+		}
 	}
 	for axis, stride := range a.Strides {
-		if stride != 0 && l.Dims[axis] > 1 && (c.left[i] && k.apart(Left, axis) || c.right[i] && k.apart(Right, axis)) {
+		if stride != 0 && l.Dims[axis] > 1 && c.absent(i, axis) {
 			return c.failAccess(i, "stride %d on axis %d, which the operand does not have", stride, axis)
 		}
 	}
@@ -145,6 +148,12 @@ func (c *Checker) access(l *Launch, i int, sizes []int) error {
 		return c.bounds(l, i, k.Axes(), sizes)
 	}
 	return nil
+}
+
+// absent reports whether an operand of a contraction that reads through access
+// i does not have an axis.
+func (c *Checker) absent(i, axis int) bool {
+	return c.left[i] && c.k.apart(Left, axis) || c.right[i] && c.k.apart(Right, axis)
 }
 
 // bounds checks access i at every point of the first axes of the space, the

@@ -126,6 +126,72 @@ func TestContractionOverNothingWritesZeros(t *testing.T) {
 	assert.ErrorContains(t, CheckLaunch(contractionKernel(), l, []int{0, 0, 8, 24}), "access 2")
 }
 
+// The operands of a contraction with prologues lie along their own axes only.
+func TestPrologueAccessesKeepToTheirAxes(t *testing.T) {
+	k := dequantKernel()
+	k.Accesses[1].Masked = true
+	k.Body[2].Args = []Value{0}
+	k.Body[0], k.Body[2] = Instr{Op: OpConst, Type: ir.I8, Level: Right}, Instr{Op: OpLoad, Type: ir.I8, Level: Right, Access: 1, Args: []Value{0}}
+	k.Body[1] = Instr{Op: OpLoad, Type: ir.F32, Level: Left, Access: 0}
+	require.NoError(t, k.Verify())
+	// Left [2,3,5], right [2,5,4], scales [4].
+	launch := func() *Launch {
+		return &Launch{Dims: []int{2, 3, 4, 5}, Access: []AccessArgs{
+			{Strides: []int{15, 5, 0, 1}}, {Strides: []int{20, 0, 1, 4}}, {Strides: []int{0, 0, 1, 0}}, {Strides: []int{12, 4, 1, 0}},
+		}}
+	}
+	sizes := []int{2 * 30, 40, 4 * 4, 2 * 24}
+	require.NoError(t, CheckLaunch(k, launch(), sizes))
+	for _, tt := range []struct {
+		name  string
+		spoil func(l *Launch, sizes []int)
+		rule  string
+	}{
+		{"left along n", func(l *Launch, _ []int) { l.Access[0].Strides[2] = 1 }, "stride 1 on axis 2, which the operand does not have"},
+		{"right along m", func(l *Launch, _ []int) { l.Access[1].Strides[1] = 1 }, "stride 1 on axis 1, which the operand does not have"},
+		{"window along m", func(l *Launch, _ []int) { l.Access[1].Window = []WindowArg{{Axis: 1}} }, "window on axis 1, which the operand does not have"},
+		{"short left", func(_ *Launch, s []int) { s[0] = 58 }, "reaches elements 0 to 29 of buffer 0, which has 29"},
+		{"short right", func(_ *Launch, s []int) { s[1] = 39 }, "reaches elements 0 to 39 of buffer 1, which has 39"},
+		{"short scales", func(_ *Launch, s []int) { s[2] = 12 }, "reaches elements 0 to 3 of buffer 2, which has 3"},
+		{"inner stride of the result", func(l *Launch, _ []int) { l.Access[3].Strides[3] = 1 }, "stride 1 on inner axis 3"},
+	} {
+		l, s := launch(), append([]int(nil), sizes...)
+		tt.spoil(l, s)
+		assert.ErrorContains(t, CheckLaunch(k, l, s), tt.rule, tt.name)
+	}
+	l := launch()
+	l.Access[1].Window = []WindowArg{{Axis: 3, Lo: 1, Hi: 3}}
+	l.Access[1].Offset = -4
+	assert.NoError(t, CheckLaunch(k, l, []int{60, 28, 16, 48}), "an operand padded along the contracted axis")
+}
+
+// A sort may write the first few only.
+func TestSortWindows(t *testing.T) {
+	l := &Launch{Dims: []int{2, 5}, Access: []AccessArgs{
+		{Strides: []int{5, 1}}, {Strides: []int{3, 1}, Window: []WindowArg{{Axis: 1, Hi: 3}}}, {Strides: []int{3, 1}, Window: []WindowArg{{Axis: 1, Hi: 3}}},
+	}}
+	assert.NoError(t, CheckLaunch(sortKernel(), l, []int{20, 12, 48}))
+	assert.ErrorContains(t, CheckLaunch(sortKernel(), l, []int{20, 10, 48}), "access 1")
+	l.Access[2].Window = nil
+	assert.ErrorContains(t, CheckLaunch(sortKernel(), l, []int{20, 12, 48}), "access 2")
+}
+
+// Parameters come in the form of scalars: integers extended to 64 bits.
+func TestCheckLaunchOfParams(t *testing.T) {
+	for _, d := range ir.DTypes() {
+		if !isRegister(d) {
+			continue
+		}
+		k := &Kernel{Template: Map, Buffers: []Buffer{{d, Out}}, Accesses: []Access{{}}, Params: []ir.DType{d},
+			Body: []Instr{{Op: OpParam, Type: d}}, Stores: []Store{{}}}
+		require.NoError(t, k.Verify(), d.String())
+		for _, bits := range []uint64{0, 1, 0x80, 0xff, 1 << 32, math.MaxUint64, 0xffffffffffffff80} {
+			err := CheckLaunch(k, &Launch{Access: []AccessArgs{{}}, Params: []uint64{bits}}, []int{8})
+			assert.Equal(t, ir.Scalar{DType: d, Bits: bits}.Canonical(), err == nil, "%v %#x: %v", d, bits, err)
+		}
+	}
+}
+
 func TestAttentionReadsValuesWithoutHeadDims(t *testing.T) {
 	// Scores over a head of length 0 are all 0: V is read, Q and K are not.
 	l := &Launch{Dims: []int{1, 1, 2, 3, 4, 0}, Params: []uint64{0, 0}, Access: []AccessArgs{

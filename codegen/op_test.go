@@ -15,7 +15,7 @@ func TestEveryInstructionHasAName(t *testing.T) {
 	}
 	assert.Equal(t, "op(200)", Op(200).String())
 	assert.Equal(t, []string{"in", "out", "inout"}, []string{In.String(), Out.String(), InOut.String()})
-	assert.Equal(t, []string{"element", "row"}, []string{Element.String(), Row.String()})
+	assert.Equal(t, []string{"element", "row", "left", "right"}, []string{Element.String(), Row.String(), Left.String(), Right.String()})
 }
 
 type spans [][3]int
