@@ -193,8 +193,8 @@ const (
 func init() {
 	for _, name := range []string{sampleCustom, longCustom, longCustom[:8]} {
 		err := RegisterCustom(name, func(o *Operation) (Shape, DType, error) {
-			if len(o.Inputs) != 1 {
-				return nil, Invalid, argumentErrorf("takes 1 operand, got %d", len(o.Inputs))
+			if len(o.Operands()) != 1 {
+				return nil, Invalid, argumentErrorf("takes 1 operand, got %d", len(o.Operands()))
 			}
 			return o.Inputs[0].Shape, o.Inputs[0].DType, nil
 		})
