@@ -19,8 +19,21 @@ type (
 	ProfileReport = fusion.ProfileReport
 	// ProfiledLaunch is one launch of a report.
 	ProfiledLaunch = fusion.ProfiledLaunch
+	// ProfiledOp is an operation of a launch or a segment.
+	ProfiledOp = fusion.ProfiledOp
+	// ProfiledSegment is a segment of a report: operations executed together.
+	ProfiledSegment = fusion.ProfiledSegment
+	// Why says why the runtime launched something.
+	Why = fusion.Why
 	// ProfileError says why a window cannot be opened, closed or asked.
 	ProfileError = fusion.ProfileError
+)
+
+// The reasons of a launch.
+const (
+	WhyRecorded   = fusion.WhyRecorded   // it was recorded
+	WhyRecomputed = fusion.WhyRecomputed // a virtual value was asked for late
+	WhyOwn        = fusion.WhyOwn        // the runtime copies, or keeps or rebuilds an old version of a Var
 )
 
 // OpenProfile opens a window of measurement after what was recorded on the

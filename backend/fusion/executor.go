@@ -38,6 +38,7 @@ type executor struct {
 	fail    []*failure
 	anyFail bool
 	block   int64            // number of the block at hand, while a profile is open
+	fell    bool             // it failed and runs as single operations
 	stored  []codegen.Layout // how it lies there
 
 	ops    []ir.Operation // the segment's operations, when a pass needs them

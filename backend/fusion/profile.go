@@ -285,7 +285,7 @@ func (s *Stream) cause() (lo, hi uint64) {
 
 // profiled describes a launch.
 func (e *executor) profiled(opt *fuser.Optimization, call *fuser.Call, l *codegen.Launch) *profiled {
-	x := &profiled{ProfiledLaunch: ProfiledLaunch{Kernel: call.Kernel.Name, Fuser: opt.Fuser, Why: e.why()}}
+	x := &profiled{ProfiledLaunch: ProfiledLaunch{Kernel: call.Kernel.Name, Fuser: opt.Fuser, Why: e.why(), Fallback: e.fell}}
 	x.Read, x.Written = codegen.Traffic(call.Kernel, l)
 	for _, pos := range opt.Ops {
 		n := e.seg.nodes[pos]

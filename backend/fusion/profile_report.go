@@ -46,6 +46,7 @@ type ProfiledLaunch struct {
 	Ops           []ProfiledOp // the operations of the block
 	Why           Why
 	Replay        bool  // it is one of a captured graph's
+	Fallback      bool  // its block failed and ran as single operations, of which this is one
 	Read          int64 // bytes, by the shapes
 	Written       int64
 	// Allocations and Copies are the buffers taken and copies made since the

@@ -302,6 +302,7 @@ func TestProfileFallback(t *testing.T) {
 	require.Equal(t, [][]string{{"Add"}, {"Mul"}}, kinds(r), "the launch that failed did not run")
 	require.Equal(t, r.Launches[0].Block, r.Launches[1].Block)
 	require.Less(t, r.Launches[0].Number, r.Launches[1].Number)
+	require.True(t, r.Launches[0].Fallback && r.Launches[1].Fallback)
 }
 
 // TestProfileCostsNothing: without a window open, a known segment allocates

@@ -34,7 +34,9 @@ func (e *executor) step(i int) {
 		e.retract(st, ran)
 		if again && (len(st.opt.Ops) > 1 || st.err != nil) {
 			e.warn(st, err)
+			e.fell = true
 			e.alone(i) // which compiles anew
+			e.fell = false
 		} else {
 			e.failBlock(st, err)
 		}

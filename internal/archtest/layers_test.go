@@ -42,6 +42,7 @@ var layers = []layer{
 	{paths: []string{"backend/fusion"}, notKnow: "the user API, any one backend", never: []string{"backend/cpu", "backend/null"}},
 	{paths: []string{"internal/trace"}, notKnow: "the user API, how a trace is shown"},
 	{paths: []string{"."}, notKnow: "graphs, models"},
+	{paths: []string{"sintertest"}, notKnow: "graphs, models", testing: true},
 	{paths: []string{"graphapi"}, notKnow: "models"},
 	{paths: []string{"safetensors"}, notKnow: "tensors, devices, models", only: []string{"ir"}},
 	{paths: []string{"nn"}, notKnow: "programs"},
