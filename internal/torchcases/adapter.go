@@ -29,7 +29,7 @@ func (a adapter) tolerance(c *Case) tolerance {
 
 // adapters is the table of operations: a key is the name of an operation, or
 // with its variant, which goes before.
-var adapters = merged(mapOps, activationOps, castOps, viewOps, moveOps, createOps, reduceOps, scanOps, indexOps, contractionOps, rowOps)
+var adapters = merged(mapOps, activationOps, castOps, viewOps, moveOps, createOps, reduceOps, scanOps, orderOps, indexOps, contractionOps, rowOps)
 
 func merged(tables ...map[string]adapter) map[string]adapter {
 	out := make(map[string]adapter)

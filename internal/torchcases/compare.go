@@ -16,6 +16,8 @@ type tolerance struct {
 	// steps is how often an intermediate result is rounded to the dtype
 	// itself, as magnitude says, each time by half an ulp.
 	steps float64
+	// abs is what may be off in any case, of dtypes computed in f32.
+	abs float64
 	// magnitude bounds the intermediate values; nil: what can be lost is
 	// relative to the result alone.
 	magnitude func(c *Case) float64
@@ -96,10 +98,13 @@ func (j *judge) allowed(x float64) float64 {
 		return 0.5 * unit
 	}
 	compute := j.format
-	abs := 0.0
+	abs := j.tol.abs
+	if j.format.fraction == format("f64").fraction {
+		abs = 0
+	}
 	if j.format.fraction < format("f32").fraction { // half types
 		compute = format("f32")
-		abs = 0.5 * unit
+		abs += 0.5 * unit
 	}
 	// An ulp is relative to the greater of the result and what it was made of.
 	size := max(math.Abs(finite(x)), j.magnitude)

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,7 +32,9 @@ type Case struct {
 	RefName []string        `json:"ref"` // the same call in float64, "" where there is none
 	RawErr  []*[2]float64   `json:"err"` // of PyTorch's output: in ulps, and absolute
 
-	Mutated map[string]string `json:"mutated"` // arguments changed in place: path to name
+	// Mutated is the arguments changed in place, path to name of the value after
+	// the call. By path, they come after the outputs in OutName.
+	Mutated map[string]string `json:"mutated"`
 
 	Args   []any          `json:"-"` // decoded, see decodeArg
 	Kwargs map[string]any `json:"-"`
@@ -134,6 +138,9 @@ func loadFamily(family string, text, tensors []byte) ([]*Case, error) {
 		c.Family, c.file = family, &tensorFile{file, tensors}
 		if err := c.decode(); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		for _, path := range slices.Sorted(maps.Keys(c.Mutated)) {
+			c.OutName = append(c.OutName, c.Mutated[path])
 		}
 	}
 	return cases, nil

@@ -1,14 +1,33 @@
 package torchcases
 
-import "github.com/sinter-ml/sinter"
+import (
+	"slices"
+
+	"github.com/sinter-ml/sinter"
+)
 
 // activationOps are the activations, those without a kind of their own composed.
 var activationOps = map[string]adapter{
-	"sigmoid":                  unary((*tensor).Sigmoid, within(4)),
-	"nn.functional.relu":       unary((*tensor).Relu, exact),
-	"nn.functional.silu":       unary((*tensor).Silu, within(4)),
-	"nn.functional.leaky_relu": unary(func(x *tensor) *tensor { return x.LeakyRelu(0.01) }, within(4)),
-	"nn.functional.relu6":      unary(func(x *tensor) *tensor { return x.Clamp(0, 6) }, exact),
+	"sigmoid":                   unary((*tensor).Sigmoid, within(4)),
+	"nn.functional.relu":        unary((*tensor).Relu, exact),
+	"nn.functional.silu":        unary((*tensor).Silu, within(4)),
+	"nn.functional.leaky_relu":  unary(func(x *tensor) *tensor { return x.LeakyRelu(0.01) }, within(4)),
+	"nn.functional.celu":        unary(func(x *tensor) *tensor { return x.Celu(1) }, within(4)),
+	"nn.functional.elu":         unary(func(x *tensor) *tensor { return x.Elu(1) }, within(4)),
+	"nn.functional.selu":        unary((*tensor).Selu, within(4)),
+	"nn.functional.mish":        unary((*tensor).Mish, within(4)),
+	"nn.functional.softsign":    unary((*tensor).Softsign, within(4)),
+	"nn.functional.logsigmoid":  unary((*tensor).LogSigmoid, within(4)),
+	"nn.functional.hardsigmoid": unary((*tensor).HardSigmoid, within(4)),
+	"nn.functional.hardswish":   unary((*tensor).HardSwish, within(4)),
+	"nn.functional.prelu": one(func(c *Call) *tensor {
+		x, slope := c.x(), c.tensor(1, "weight")
+		if x.Rank() > 1 && slope.Rank() == 1 {
+			slope = slope.Reshape(append([]int{-1}, slices.Repeat([]int{1}, x.Rank()-2)...)...) // one for each channel
+		}
+		return x.PRelu(slope)
+	}, within(4)),
+	"nn.functional.relu6": unary(func(x *tensor) *tensor { return x.Clamp(0, 6) }, exact),
 	"nn.functional.gelu": one(func(c *Call) *tensor {
 		if c.text(-1, "approximate", "none") == "tanh" {
 			return c.x().GeluTanh()

@@ -1,6 +1,10 @@
 package torchcases
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sinter-ml/sinter"
+)
 
 // contractionOps are products of matrices and what is made of them.
 var contractionOps = map[string]adapter{
@@ -26,6 +30,7 @@ var contractionOps = map[string]adapter{
 		}
 		return c.x().Linear(weight.T(), c.tensor(2, "bias"))
 	}, sums(norms)),
+	"einsum": one(func(c *Call) *tensor { return sinter.Einsum(c.text(1, "equation", ""), c.tensors(0)...) }, sums(norms)),
 	"linalg.multi_dot": one(func(c *Call) *tensor {
 		ts := c.tensors(0)
 		y := ts[0]

@@ -17,15 +17,13 @@ var createOps = map[string]adapter{
 		}
 		return sinter.Arange(c.at, c.outDType(), start, step, int(math.Ceil((end-start)/step)))
 	}, exact),
+	"eye": one(func(c *Call) *tensor {
+		return sinter.Eye(c.at, c.outDType(), c.integer(0, "n", 0), c.integer(1, "m", 0))
+	}, exact),
 	"full": one(func(c *Call) *tensor {
 		return sinter.Full(c.at, c.outDType(), c.number(1, "fill_value", 0), c.ints(0, "size")...)
 	}, exact),
 	"linspace": one(func(c *Call) *tensor {
-		start, end, n := c.number(0, "start", 0), c.number(1, "end", 0), c.integer(2, "steps", 0)
-		step := 0.0
-		if n > 1 {
-			step = (end - start) / float64(n-1)
-		}
-		return sinter.Arange(c.at, c.outDType(), start, step, n)
+		return sinter.Linspace(c.at, c.outDType(), c.number(0, "start", 0), c.number(1, "end", 0), c.integer(2, "steps", 0))
 	}, exact),
 }

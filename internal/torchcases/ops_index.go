@@ -20,20 +20,49 @@ var indexOps = map[string]adapter{
 	"take_along_dim": one(func(c *Call) *tensor {
 		x, index := c.x(), c.y()
 		if !c.has(2, "dim") {
-			return x.Reshape(-1).Gather(0, index.Reshape(-1))
+			return x.Reshape(-1).TakeAlongAxis(0, index.Reshape(-1))
 		}
-		at := axis(c.integer(2, "dim", 0), x.Rank())
-		xs, is := slices.Clone([]int(x.Shape())), slices.Clone([]int(index.Shape()))
-		for i := range xs {
-			if i != at {
-				xs[i] = max(xs[i], is[i])
-				is[i] = xs[i]
-			}
+		return x.TakeAlongAxis(c.integer(2, "dim", 0), index)
+	}, exact),
+	"masked_select": one(func(c *Call) *tensor {
+		x, mask := c.x(), c.tensor(1, "mask")
+		// More places than are needed: those beyond are not compared.
+		y, _ := x.MaskedSelect(mask, c.outShape()[0]+3, 0)
+		return y.Narrow(0, 0, c.outShape()[0])
+	}, exact),
+	"nonzero": {make: func(c *Call) tensors {
+		x, n := c.x(), c.outShape()[0]
+		list, _ := x.Nonzero(n + 3)
+		list = list.Narrow(0, 0, n)
+		if !c.flag(1, "as_tuple", false) {
+			return tensors{list}
 		}
-		return x.Expand(xs...).Gather(at, index.Expand(is...))
+		if x.Rank() == 0 { // PyTorch sees one axis
+			return tensors{sinter.Full(c.at, sinter.I64, 0, n)}
+		}
+		var out tensors
+		for i := range x.Rank() {
+			out = append(out, list.Narrow(1, i, 1).Squeeze(1))
+		}
+		return out
+	}, tol: exact},
+	"unique": one(func(c *Call) *tensor {
+		y, _ := c.x().Unique(c.outShape()[0]+3, 0)
+		return y.Narrow(0, 0, c.outShape()[0])
 	}, exact),
 	"nn.functional.embedding": one(func(c *Call) *tensor { return c.x().Embedding(c.tensor(1, "indices")) }, exact),
 
+	"nn.functional.one_hot": one(func(c *Call) *tensor {
+		return c.x().OneHot(c.outShape()[len(c.outShape())-1], sinter.I64)
+	}, exact),
+
+	"scatter":        one(scattered(reduceMode), within(16)),
+	"scatter_add":    one(scattered(func(*Call) sinter.ScatterMode { return sinter.ScatterSum }), sums(total)),
+	"scatter_reduce": one(scattered(reduceMode), tolerance{ulps: 16, magnitude: total, anyZero: true}),
+	"index_reduce": one(func(c *Call) *tensor {
+		x, index, source := atLeast1(c.x()), atLeast1(c.tensor(2, "index")), atLeast1(c.tensor(3, "source"))
+		return x.SelectAssign(c.integer(1, "dim", 0), index, source, reduceMode(c)).Reshape(c.outShape()...)
+	}, tolerance{ulps: 16, anyZero: true}),
 	"index_copy": one(func(c *Call) *tensor {
 		return effect(c, func(v *sinter.Var, axis int, index, value *tensor) { v.SetSelect(axis, index, value) })
 	}, exact),
@@ -47,27 +76,24 @@ var indexOps = map[string]adapter{
 		at := axis(c.integer(1, "dim", 0), x.Rank())
 		shape := slices.Clone([]int(x.Shape()))
 		shape[at] = index.Dim(0)
-		v := sinter.NewVar(x)
+		var value *tensor
 		if a, ok := c.Args[3].(TensorArg); ok {
-			v.SetSelect(at, index, c.put("value", a).Expand(shape...))
+			value = c.put("value", a).Expand(shape...)
 		} else {
-			v.SetSelect(at, index, c.filled(c.number(3, "value", 0), shape...))
+			value = c.filled(c.number(3, "value", 0), shape...)
 		}
-		return v.Value().Reshape(c.outShape()...)
+		return x.SelectAssign(at, index, value, sinter.Assign).Reshape(c.outShape()...)
 	}, exact),
 	"index_put": one(func(c *Call) *tensor {
 		x, index, value := c.x(), c.put("indices", c.Args[1].([]any)[0]), c.tensor(2, "values")
 		if index.DType() == sinter.Bool {
 			return sinter.Where(index.Unsqueeze(-1), value, x)
 		}
-		v := sinter.NewVar(x)
-		value = value.Expand(append([]int{index.Dim(0)}, x.Shape()[1:]...)...)
+		mode := sinter.Assign
 		if c.flag(-1, "accumulate", false) {
-			v.ScatterAdd(0, index, value)
-		} else {
-			v.SetSelect(0, index, value)
+			mode = sinter.ScatterSum
 		}
-		return v.Value()
+		return x.SelectAssign(0, index, value.Expand(append([]int{index.Dim(0)}, x.Shape()[1:]...)...), mode)
 	}, rounds(2, total)),
 	"masked_scatter": one(func(c *Call) *tensor {
 		// The n-th element where mask is true is the n-th of source.
@@ -79,12 +105,14 @@ var indexOps = map[string]adapter{
 	"select_scatter": one(func(c *Call) *tensor {
 		x, at, index := c.x(), c.integer(2, "dim", 0), c.integer(3, "index", 0)
 		at = axis(at, x.Rank())
-		return setSlice(x, c.tensor(1, "src").Unsqueeze(at), at, sinter.Index(index))
+		return x.SliceAssign(c.tensor(1, "src").Unsqueeze(at), part(at, sinter.Index(index))...)
 	}, exact),
 	"slice_scatter": one(func(c *Call) *tensor {
 		x := c.x()
 		at := axis(c.integer(2, "dim", 0), x.Rank())
-		return setSlice(x, c.tensor(1, "src"), at, span(x.Dim(at), c.integer(3, "start", 0), c.integer(4, "end", x.Dim(at)), c.integer(5, "step", 1)))
+		v := sinter.NewVar(x)
+		v.SetSlice(c.tensor(1, "src"), part(at, span(x.Dim(at), c.integer(3, "start", 0), c.integer(4, "end", x.Dim(at)), c.integer(5, "step", 1)))...)
+		return v.Value()
 	}, exact),
 }
 
@@ -112,16 +140,11 @@ func effect(c *Call, f func(v *sinter.Var, axis int, index, value *tensor)) *ten
 	return v.Value().Reshape(c.outShape()...)
 }
 
-// setSlice is x with part of an axis replaced.
-func setSlice(x, value *tensor, axis int, part sinter.Range) *tensor {
-	v := sinter.NewVar(x)
-	ranges := make([]sinter.Range, axis+1)
-	for i := range ranges {
-		ranges[i] = sinter.All()
-	}
-	ranges[axis] = part
-	v.SetSlice(value, ranges...)
-	return v.Value()
+// part is the ranges of part of an axis.
+func part(axis int, r sinter.Range) []sinter.Range {
+	ranges := slices.Repeat([]sinter.Range{sinter.All()}, axis+1)
+	ranges[axis] = r
+	return ranges
 }
 
 // span is Python's slice of an axis of length n: positions beyond the ends are
@@ -135,4 +158,83 @@ func span(n, start, end, step int) sinter.Range {
 	}
 	start, end = clip(start), clip(end)
 	return sinter.SpanStep(start, max(start, end), step)
+}
+
+// indexed is x[...] with ints, lists of indices, slices of a whole axis and an
+// ellipsis at the end.
+func indexed(c *Call) *tensor {
+	x := c.x()
+	items, ok := c.Args[1].([]any)
+	if !ok {
+		items = []any{c.Args[1]}
+	}
+	// The axes with indices go first, and their indices last in a list.
+	var axes []int
+	var lists tensors
+	for i, item := range items {
+		switch item := item.(type) {
+		case int:
+			axes, lists = append(axes, i), append(lists, sinter.Scalar(c.at, int64(item)))
+		case TensorArg:
+			axes, lists = append(axes, i), append(lists, c.put("index", item))
+		case []any:
+			index := make([]int64, len(item))
+			for k, v := range item {
+				index[k] = int64(v.(int))
+			}
+			axes, lists = append(axes, i), append(lists, sinter.From(c.at, index, len(index)))
+		}
+	}
+	shape := []int(lists[0].Shape())
+	for _, l := range lists {
+		if l.Rank() > 0 {
+			shape = l.Shape()
+		}
+	}
+	for i, l := range lists {
+		lists[i] = l.Expand(shape...)
+	}
+	y := x.Permute(append(slices.Clone(axes), others(axes, x.Rank())...)...).GatherND(sinter.Stack(-1, lists...))
+	// Adjacent axes with indices are replaced in place, others in front.
+	if last := axes[len(axes)-1]; last-axes[0] == len(axes)-1 && axes[0] > 0 {
+		perm := slices.Repeat([]int{-1}, y.Rank())
+		for i := range shape {
+			perm[axes[0]+i] = i
+		}
+		y = y.Permute(filledUp(perm)...)
+	}
+	return y
+}
+
+// scattered makes the call of an operation (x, dim, index, source) that joins
+// elements of source, or a number, with those of x.
+func scattered(mode func(c *Call) sinter.ScatterMode) func(c *Call) *tensor {
+	return func(c *Call) *tensor {
+		x, index := atLeast1(c.x()), atLeast1(c.tensor(2, "index"))
+		var source *tensor
+		if a, ok := c.Args[3].(TensorArg); ok {
+			source = atLeast1(c.put("src", a))
+			for i, n := range index.Shape() { // PyTorch takes what it needs
+				source = source.Narrow(i, 0, n)
+			}
+		} else {
+			source = c.filled(c.number(3, "value", 0), index.Shape()...)
+		}
+		return x.Scatter(c.integer(1, "dim", 0), index, source, mode(c)).Reshape(c.outShape()...)
+	}
+}
+
+// modes are PyTorch's names.
+var modes = map[string]sinter.ScatterMode{
+	"": sinter.Assign, "add": sinter.ScatterSum, "sum": sinter.ScatterSum, "multiply": sinter.ScatterMul,
+	"prod": sinter.ScatterMul, "amax": sinter.ScatterMax, "amin": sinter.ScatterMin,
+}
+
+// reduceMode is the mode in an argument of a call.
+func reduceMode(c *Call) sinter.ScatterMode {
+	mode, ok := modes[c.text(4, "reduce", c.text(-1, "reduce", ""))]
+	if !ok {
+		c.wrong("reduce", c.Args)
+	}
+	return mode
 }

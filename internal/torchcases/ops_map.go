@@ -4,6 +4,31 @@ import "github.com/sinter-ml/sinter"
 
 // mapOps are the element-wise operations but activations.
 var mapOps = map[string]adapter{
+	"acos":     unary((*tensor).Acos, within(2)),
+	"acosh":    unary((*tensor).Acosh, within(4)),
+	"asin":     unary((*tensor).Asin, within(2)),
+	"asinh":    unary((*tensor).Asinh, within(4)),
+	"atan":     unary((*tensor).Atan, within(2)),
+	"atanh":    unary((*tensor).Atanh, within(4)),
+	"cosh":     unary((*tensor).Cosh, within(2)),
+	"digamma":  unary((*tensor).Digamma, nearRoots),
+	"erfc":     unary((*tensor).Erfc, within(4)),
+	"erfinv":   unary((*tensor).Erfinv, within(4)),
+	"exp2":     unary((*tensor).Exp2, within(1)),
+	"frac":     unary((*tensor).Frac, exact),
+	"isfinite": unary((*tensor).IsFinite, exact),
+	"isinf":    unary((*tensor).IsInf, exact),
+	"lgamma":   unary((*tensor).Lgamma, nearRoots),
+	"log10":    unary((*tensor).Log10, within(1)),
+	"log2":     unary((*tensor).Log2, within(1)),
+	"sinh":     unary((*tensor).Sinh, within(2)),
+	"tan":      unary((*tensor).Tan, within(2)),
+	"bitwise_not": unary(func(x *tensor) *tensor {
+		if x.DType() == sinter.Bool {
+			return x.Not()
+		}
+		return x.BitwiseNot()
+	}, exact),
 	"abs":         unary((*tensor).Abs, exact),
 	"ceil":        unary((*tensor).Ceil, exact),
 	"clone":       unary(func(x *tensor) *tensor { return x }, exact),
@@ -27,14 +52,32 @@ var mapOps = map[string]adapter{
 	"tanh":        unary((*tensor).Tanh, within(2)),
 	"trunc":       unary((*tensor).Trunc, exact),
 
-	"add":     scaled((*tensor).Add),
-	"sub":     scaled((*tensor).Sub),
-	"mul":     infix((*tensor).Mul, exact),
-	"pow":     infix((*tensor).Pow, within(4)),
+	"add":   scaled((*tensor).Add),
+	"sub":   scaled((*tensor).Sub),
+	"mul":   infix((*tensor).Mul, exact),
+	"pow":   infix((*tensor).Pow, within(4)),
+	"atan2": infix((*tensor).Atan2, within(4)),
+	"hypot": infix((*tensor).Hypot, within(4)),
+	"copysign": one(func(c *Call) *tensor {
+		if _, ok := c.Args[1].(TensorArg); ok {
+			return c.x().CopySign(c.y())
+		}
+		return c.x().CopySignScalar(c.number(1, "other", 0))
+	}, exact),
+	"floor_divide":        infix((*tensor).FloorDiv, exact),
+	"fmod":                infix((*tensor).Fmod, exact),
+	"remainder":           infix((*tensor).Remainder, exact),
+	"bitwise_and":         infix(logic((*tensor).And, (*tensor).BitwiseAnd), exact),
+	"bitwise_or":          infix(logic((*tensor).Or, (*tensor).BitwiseOr), exact),
+	"bitwise_xor":         infix(logic((*tensor).Xor, (*tensor).BitwiseXor), exact),
+	"bitwise_left_shift":  infix((*tensor).ShiftLeft, exact),
+	"bitwise_right_shift": infix((*tensor).ShiftRight, exact),
+
 	"maximum": infix((*tensor).Maximum, exact),
 	"minimum": infix((*tensor).Minimum, exact),
 
 	"div.no_rounding_mode": infix((*tensor).Div, exact),
+	"div.floor_rounding":   infix((*tensor).FloorDiv, exact),
 	"div.trunc_rounding":   infix(truncated, exact),
 	"max.binary":           infix((*tensor).Maximum, exact),
 	"min.binary":           infix((*tensor).Minimum, exact),
@@ -55,6 +98,12 @@ var mapOps = map[string]adapter{
 	"addcmul": one(func(c *Call) *tensor {
 		return c.x().Add(scale(c.y(), c.number(-1, "value", 1)).Mul(c.tensor(2, "tensor2")))
 	}, rounds(3, products)),
+	"lerp": one(func(c *Call) *tensor {
+		if _, ok := c.Args[2].(TensorArg); ok {
+			return c.x().LerpTensor(c.y(), c.tensor(2, "weight"))
+		}
+		return c.x().Lerp(c.y(), c.number(2, "weight", 0))
+	}, rounds(4, greatest)),
 	"masked_fill": one(func(c *Call) *tensor {
 		mask := c.tensor(1, "mask")
 		if v, ok := c.Args[2].(TensorArg); ok {
@@ -81,6 +130,19 @@ var mapOps = map[string]adapter{
 	}, exact),
 	"clamp_max": infix((*tensor).Minimum, exact),
 	"clamp_min": infix((*tensor).Maximum, exact),
+}
+
+// nearRoots is the tolerance of functions that cancel near their roots.
+var nearRoots = tolerance{ulps: 4, abs: 1e-6}
+
+// logic is one operation on bool and another on integers.
+func logic(truth, bits func(t, u *tensor) *tensor) func(t, u *tensor) *tensor {
+	return func(t, u *tensor) *tensor {
+		if t.DType() == sinter.Bool {
+			return truth(t, u)
+		}
+		return bits(t, u)
+	}
 }
 
 // truth is PyTorch's x ≠ 0 of any dtype.

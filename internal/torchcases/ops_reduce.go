@@ -16,27 +16,26 @@ var reduceOps = map[string]adapter{
 	"count_nonzero": one(reduced(func(x *tensor, axes ...int) *tensor {
 		return truth(x).Cast(sinter.I64).Sum(axes...)
 	}), exact),
-	"argmax":               one(reduced((*tensor).ArgMax), exact),
-	"argmin":               one(reduced((*tensor).ArgMin), exact),
-	"max.reduction_no_dim": unary(func(x *tensor) *tensor { return x.Max().Squeeze() }, exactButZeros),
-	"min.reduction_no_dim": unary(func(x *tensor) *tensor { return x.Min().Squeeze() }, exactButZeros),
-	"max.reduction_with_dim": {make: func(c *Call) tensors {
-		return tensors{reduced((*tensor).Max)(c), reduced((*tensor).ArgMax)(c)}
-	}, tol: exactButZeros},
-	"min.reduction_with_dim": {make: func(c *Call) tensors {
-		return tensors{reduced((*tensor).Min)(c), reduced((*tensor).ArgMin)(c)}
-	}, tol: exactButZeros},
+	"argmax":                 one(reduced((*tensor).ArgMax), exact),
+	"argmin":                 one(reduced((*tensor).ArgMin), exact),
+	"max.reduction_no_dim":   unary(func(x *tensor) *tensor { return x.Max().Squeeze() }, exactButZeros),
+	"min.reduction_no_dim":   unary(func(x *tensor) *tensor { return x.Min().Squeeze() }, exactButZeros),
+	"max.reduction_with_dim": {make: with((*tensor).MaxWith), tol: exactButZeros},
+	"min.reduction_with_dim": {make: with((*tensor).MinWith), tol: exactButZeros},
 	"aminmax": {make: func(c *Call) tensors {
 		return tensors{reduced((*tensor).Min)(c), reduced((*tensor).Max)(c)}
 	}, tol: exactButZeros},
-	"var": one(variance, within(16)),
+	"logsumexp":          one(reduced((*tensor).LogSumExp), tolerance{ulps: 16, magnitude: greatest}),
+	"norm":               one(norm, within(16)),
+	"linalg.vector_norm": one(norm, within(16)),
+	"var":                one(spread((*tensor).Variance), within(16)),
+	"std":                one(spread((*tensor).Std), within(16)),
 	"var_mean": {make: func(c *Call) tensors {
-		return tensors{variance(c), reduced((*tensor).Mean)(c)}
+		return tensors{spread((*tensor).Variance)(c), reduced((*tensor).Mean)(c)}
 	}, tol: tolerance{ulps: 16, magnitude: total, anyZero: true}},
-	"std": one(func(c *Call) *tensor { return variance(c).Sqrt() }, rounds(16, nil)),
 	"std_mean": {make: func(c *Call) tensors {
-		return tensors{variance(c).Sqrt(), reduced((*tensor).Mean)(c)}
-	}, tol: tolerance{ulps: 16, steps: 2, magnitude: total, anyZero: true}},
+		return tensors{spread((*tensor).Std)(c), reduced((*tensor).Mean)(c)}
+	}, tol: tolerance{ulps: 16, magnitude: total, anyZero: true}},
 }
 
 // reduced makes the call of a reduction over dim, an int, a list, or all axes,
@@ -74,32 +73,52 @@ func widened(f func(x *tensor, axes ...int) *tensor) func(x *tensor, axes ...int
 	}
 }
 
-// variance is that of var, std and their relatives: the divisor is n less
-// correction, or with unbiased n−1 or n.
-func variance(c *Call) *tensor {
-	correction := 1
-	if c.Variant == "unbiased" {
-		if !c.flag(1, "unbiased", true) {
-			correction = 0
-		}
-		return c.x().Variance(correction).Reshape()
+// with makes the call of a reduction with a value and an index.
+func with(f func(x *tensor, axes ...int) (value, position *tensor)) func(c *Call) tensors {
+	return func(c *Call) tensors {
+		var index *tensor
+		value := reduced(func(x *tensor, axes ...int) (v *tensor) {
+			v, index = f(x, axes...)
+			return v
+		})(c)
+		return tensors{value, index.Reshape(c.outShape()...)}
 	}
-	if !c.flag(-1, "unbiased", true) {
-		correction = 0
-	}
-	if c.has(-1, "correction") {
-		correction = c.integer(-1, "correction", 1)
-	}
-	return reduced(func(x *tensor, axes ...int) *tensor { return x.Variance(correction, axes...) })(c)
 }
 
-// scanOps are the running reductions.
-var scanOps = map[string]adapter{
-	"cumsum": one(func(c *Call) *tensor {
-		x := c.x().Cast(c.outDType())
-		if x.Rank() == 0 {
-			return x
+// norm is a vector norm: of all elements, or over dim.
+func norm(c *Call) *tensor {
+	p := 2.0
+	if v, ok := c.arg(1, "ord"); ok && v != "fro" {
+		p = c.number(1, "ord", 2)
+	}
+	x, axes := c.x(), c.ints(2, "dim")
+	if x.Rank() == 0 {
+		axes = nil
+	}
+	y := x.Norm(p, axes...)
+	if c.flag(3, "keepdim", false) {
+		return y
+	}
+	return dropped(y, axes)
+}
+
+// spread is var, std and their relatives: the divisor is n less correction, or
+// with unbiased n−1 or n.
+func spread(f func(x *tensor, correction int, axes ...int) *tensor) func(c *Call) *tensor {
+	return func(c *Call) *tensor {
+		correction := 1
+		if c.Variant == "unbiased" {
+			if !c.flag(1, "unbiased", true) {
+				correction = 0
+			}
+			return f(c.x(), correction).Reshape()
 		}
-		return x.CumSum(c.integer(1, "dim", 0))
-	}, sums(total)),
+		if !c.flag(-1, "unbiased", true) {
+			correction = 0
+		}
+		if c.has(-1, "correction") {
+			correction = c.integer(-1, "correction", 1)
+		}
+		return reduced(func(x *tensor, axes ...int) *tensor { return f(x, correction, axes...) })(c)
+	}
 }

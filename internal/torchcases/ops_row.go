@@ -1,6 +1,10 @@
 package torchcases
 
-import "github.com/sinter-ml/sinter"
+import (
+	"slices"
+
+	"github.com/sinter-ml/sinter"
+)
 
 // rowOps are the operations on rows: softmax and its relatives, norms,
 // attention.
@@ -33,6 +37,44 @@ var rowOps = map[string]adapter{
 		y := lastAxes(x, len(c.ints(1, "normalized_shape")))
 		return y.RMSNorm(flat(c.tensor(2, "weight")), c.number(-1, "eps", eps)).Reshape(x.Shape()...)
 	}, within(32)),
+	"nn.functional.normalize": one(func(c *Call) *tensor {
+		x := c.x()
+		return x.Div(x.Norm(c.number(-1, "p", 2), c.integer(-1, "dim", 1)).MaximumScalar(1e-12))
+	}, rounds(8, nil)),
+	"nn.functional.group_norm": one(func(c *Call) *tensor {
+		weight, bias := c.tensor(-1, "weight"), c.tensor(-1, "bias")
+		return c.x().GroupNorm(c.integer(1, "num_groups", 1), weight, bias, c.number(-1, "eps", 1e-5))
+	}, tolerance{ulps: 32, magnitude: greatest}),
+	"native_group_norm": {make: func(c *Call) tensors {
+		x, weight, bias := c.x(), c.tensor(1, "weight"), c.tensor(2, "bias")
+		groups, eps := c.integer(6, "group", 1), c.number(7, "eps", 1e-5)
+		y := x.GroupNorm(groups, weight, bias, eps)
+		stats := c.Out(1).Shape
+		of := x.Reshape(append(slices.Clone(stats), x.Dim(1)/groups*c.integer(5, "HxW", 1))...)
+		return tensors{y, of.Mean(-1).Reshape(stats...), of.Variance(0, -1).AddScalar(eps).Rsqrt().Reshape(stats...)}
+	}, tol: normalised},
+	"nn.functional.instance_norm": {make: func(c *Call) tensors {
+		x, weight, bias := c.x(), c.tensor(-1, "weight"), c.tensor(-1, "bias")
+		out := tensors{x.InstanceNorm(weight, bias, c.number(-1, "eps", 1e-5))}
+		axes := others([]int{0, 1}, x.Rank())
+		n := x.Dim(1)
+		stats := tensors{x.Mean(axes...).Mean(0).Reshape(n), x.Variance(1, axes...).Mean(0).Reshape(n)}
+		return append(out, running(c, stats, tensors{c.tensor(-1, "running_mean"), c.tensor(-1, "running_var")})...)
+	}, tol: normalised},
+	"nn.functional.batch_norm": {make: func(c *Call) tensors {
+		return batchNorm(c, tensors{c.tensor(1, "running_mean"), c.tensor(2, "running_var")}, c.tensor(3, "weight"), c.tensor(4, "bias"),
+			c.flag(-1, "training", false), c.number(-1, "eps", 1e-5))
+	}, tol: normalised},
+	"native_batch_norm": {make: func(c *Call) tensors {
+		x, training, eps := c.x(), c.flag(5, "training", false), c.number(7, "eps", 1e-5)
+		out := batchNorm(c, tensors{c.tensor(3, "running_mean"), c.tensor(4, "running_var")}, c.tensor(1, "weight"), c.tensor(2, "bias"), training, eps)
+		stats := tensors{nil, nil}
+		if training {
+			axes := others([]int{1}, x.Rank())
+			stats = tensors{x.Mean(axes...).Reshape(-1), x.Variance(0, axes...).AddScalar(eps).Rsqrt().Reshape(-1)}
+		}
+		return slices.Insert(out, 1, stats...)
+	}, tol: normalised},
 	"nn.functional.scaled_dot_product_attention": one(func(c *Call) *tensor {
 		q, k, v, mask := c.x(), c.y(), c.tensor(2, "value"), c.tensor(3, "attn_mask")
 		q, k, v = fourAxes(q), fourAxes(k), fourAxes(v)
@@ -41,6 +83,33 @@ var rowOps = map[string]adapter{
 		o := sinter.AttentionOptions{Mask: mask, Causal: c.flag(-1, "is_causal", false)}
 		return q.Attention(k, v, o).Reshape(c.outShape()...)
 	}, tolerance{ulps: 16, magnitude: greatest}),
+}
+
+// normalised is the tolerance of a row less its mean, and of statistics.
+var normalised = tolerance{ulps: 32, steps: 4, magnitude: greatest, anyZero: true}
+
+// batchNorm normalises each channel by the running statistics, or in training
+// by those of the batch; then it also returns the statistics carried on.
+func batchNorm(c *Call, stats tensors, weight, bias *tensor, training bool, eps float64) tensors {
+	x := c.x()
+	if !training {
+		return tensors{x.BatchNorm(stats[0], stats[1], weight, bias, eps)}
+	}
+	// One instance whose positions are those of all.
+	channels := x.Transpose(0, 1)
+	y := channels.Reshape(1, x.Dim(1), -1).InstanceNorm(weight, bias, eps).Reshape(channels.Shape()...).Transpose(0, 1)
+	axes := others([]int{1}, x.Rank())
+	return append(tensors{y}, running(c, tensors{x.Mean(axes...).Reshape(-1), x.Variance(1, axes...).Reshape(-1)}, stats)...)
+}
+
+// running carries statistics on, those that PyTorch has changed.
+func running(c *Call, now, before tensors) tensors {
+	momentum := c.number(6, "momentum", c.number(-1, "momentum", 0.1))
+	var out tensors
+	for i := range len(c.Mutated) {
+		out = append(out, before[i].MulScalar(1-momentum).Add(now[i].MulScalar(momentum)))
+	}
+	return out
 }
 
 // softUlps is what the subtraction of the maximum costs: for samples within

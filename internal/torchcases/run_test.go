@@ -64,4 +64,7 @@ func TestCases(t *testing.T) {
 			assert.NoError(t, err)
 		})
 	}
+	for _, way := range ways {
+		assert.Zero(t, way.dev.Stats().Fallbacks, "%s: blocks failed and ran as single operations", way.name)
+	}
 }
