@@ -110,7 +110,7 @@ func random(at Placer, op ir.Operation, extra ...ir.Scalar) *Tensor {
 	if s == nil {
 		return orphan(op.Kind.String(), errNoPlace)
 	}
-	seed, position := s.Runtime().Draw()
+	seed, position := s.Draw()
 	op.Scalars = append([]ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position))}, extra...)
 	return &Tensor{v: s.Record(op)}
 }
@@ -157,7 +157,7 @@ func (t *Tensor) Dropout(p float64) *Tensor {
 		return t.fail(op, &DTypeError{Msg: fmt.Sprintf("dropout is not defined for %v", t.DType())})
 	}
 	s := streamOf([]*Tensor{t})
-	seed, position := s.Runtime().Draw()
+	seed, position := s.Draw()
 	op.Attrs = ir.Attrs{Shape: t.v.Shape(), DType: Bool}
 	op.Scalars = []ir.Scalar{ir.I64Scalar(int64(seed)), ir.I64Scalar(int64(position)), ir.F32Scalar(float32(1 - p))}
 	mask := s.Record(op)

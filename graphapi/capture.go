@@ -67,7 +67,7 @@ func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor,
 	if !s.Runtime().Runtime().Graphs() {
 		return g.fallBack(o, errors.New("graphs are switched off, by WithGraphs or SINTER_GRAPHS"))
 	}
-	w, err := s.Runtime().OpenWindow(ctx, o.keepWarmups)
+	w, err := s.Runtime().OpenWindow(ctx, fusion.WindowOptions{KeepVars: o.keepWarmups})
 	if err != nil {
 		return nil, err
 	}
@@ -80,29 +80,19 @@ func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor,
 	for _, v := range g.in {
 		w.Use(sinter.VarOf(v))
 	}
-	for range warmups {
-		if _, err := g.pass(ctx, w, false); err != nil {
+	var outs []*fusion.Value
+	for i := range warmups + 1 {
+		outs, err = g.pass(ctx, w, i == warmups)
+		if w.Refused() != nil {
+			return g.fallBack(o, w.Refused())
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	outs, err := g.pass(ctx, w, true)
-	if w.Refused() != nil {
-		return g.fallBack(o, w.Refused())
-	}
-	if err != nil {
-		return nil, err
-	}
-	rec, err := w.Recording(outs)
-	if err != nil {
-		var capture *sinter.CaptureError
-		if errors.As(err, &capture) {
-			return g.fallBack(o, err)
-		}
-		return nil, err
-	}
 	captured = true
-	g.rec = rec
-	runtime.AddCleanup(g, (*fusion.Recording).CloseLater, rec)
+	g.rec = w.Recording(outs)
+	runtime.AddCleanup(g, (*fusion.Recording).CloseLater, g.rec)
 	return g, nil
 }
 

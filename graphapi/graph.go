@@ -71,9 +71,9 @@ func (g *Graph) Frozen() []FrozenItem {
 	if g.rec == nil {
 		return nil
 	}
-	items := make([]FrozenItem, len(g.rec.Frozen))
-	for i, x := range g.rec.Frozen {
-		items[i] = FrozenItem(x)
+	var items []FrozenItem
+	for _, x := range g.rec.Frozen() {
+		items = append(items, FrozenItem(x))
 	}
 	return items
 }

@@ -88,6 +88,9 @@ func (s *Stream) place(v *Value) (away *Value) {
 	if d == nil {
 		return s.awaited(v)
 	}
+	if s.window != nil && d.born < s.window.bodies.birth {
+		return nil // it stays as it is: see Window.fromOutside
+	}
 	for _, x := range d.in {
 		if a := s.place(x.target()); a != nil {
 			return a
@@ -118,8 +121,13 @@ func (s *Stream) place(v *Value) (away *Value) {
 	}
 	n.op.Outputs = []ir.TensorRef{{ID: v.id, Shape: v.shape, DType: v.dtype}}
 	v.node = n
-	if w := s.window; w != nil && w.running && w.scope.born < d.born {
-		w.note(&n.op, n.in) // one from before the pass is recorded in one pass only
+	if w := s.window; w != nil && w.running.Load() && w.scope.born < d.born {
+		// One from before the pass is recorded in one pass only.
+		if err := w.note(s, n); err != nil {
+			v.fail = &failure{err: opError(&n.op, n.in, err)}
+			v.setState(Failed)
+			return nil
+		}
 	}
 	s.enqueue(n)
 	for i := len(s.scopes) - 1; i >= 0; i-- {

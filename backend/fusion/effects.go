@@ -195,18 +195,8 @@ func (s *Stream) clone(from *Storage) (*Storage, error) {
 		m.letGo()
 		return nil, err
 	}
-	s.retain(from, m)
 	s.stats.versionCopies.Add(1)
 	return m, nil
-}
-
-// retain notes memory a recorded copy uses.
-func (s *Stream) retain(ms ...*Storage) {
-	if s.window != nil {
-		for _, m := range ms {
-			s.window.retain(m)
-		}
-	}
 }
 
 // savable reports whether what an effect overwrites can be named later: a

@@ -109,7 +109,7 @@ func (e *executor) run(ctx context.Context) {
 	if s.window != nil {
 		for _, u := range e.vars {
 			if u.v.cur != nil { // not one of the runtime's own
-				s.window.touch(u.v)
+				s.window.Use(u.v)
 			}
 		}
 	}

@@ -76,6 +76,7 @@ func (e *executor) copyNode(n *node, made map[*Value]*Value) *Value {
 		}
 	}
 	out := e.appendChecked(n.op, n.out.shape, n.out.dtype, in)
+	out.node.pass = n.pass
 	made[n.out] = out
 	return out
 }
@@ -134,7 +135,6 @@ func (s *Stream) copyOut(m *Storage, l codegen.Layout, dtype ir.DType) (*Storage
 			out.letGo()
 			return nil, err
 		}
-		s.retain(m, out)
 		return out, nil
 	}
 	return s.mini(repeatOnce(l.Shape), s.leaf(m, l, dtype))

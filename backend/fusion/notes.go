@@ -29,8 +29,9 @@ type note struct {
 
 var seed = maphash.MakeSeed()
 
-// op notes a recorded operation.
-func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID) {
+// op notes a recorded operation. The seed and the position of a draw are not
+// of the program's; random makes them relative.
+func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID, random *draws) {
 	x := note{kind: op.Kind, pc: op.PC}
 	for i := range op.Ranges {
 		x.form = mix(x.form, uint64(op.Ranges[i].Start))
@@ -45,10 +46,14 @@ func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID) {
 	for _, a := range op.Attrs.Ints {
 		x.form = mix(x.form, uint64(a))
 	}
-	for i := range op.Scalars {
-		x.scalars = mix(x.scalars, op.Scalars[i].Bits)
-	}
 	x.values = op.Scalars
+	if random.drew(op) {
+		x.scalars = mix(x.scalars, op.Scalars[statePosition].Bits-random.base)
+		x.values = op.Scalars[stateWords:]
+	}
+	for i := range x.values {
+		x.scalars = mix(x.scalars, x.values[i].Bits)
+	}
 	k := 0
 	for _, v := range in {
 		if v.version == nil && v.id <= born && k < len(x.outer) {
@@ -165,41 +170,4 @@ func (n *notes) frozen() []FrozenItem {
 		out = append(out, FrozenItem{"data", "From", fmt.Sprintf("%d bytes", n.data[i].bytes), ir.Position(n.data[i].pc)})
 	}
 	return out
-}
-
-// note takes notes of an operation recorded in the window, and refuses what
-// cannot be replayed.
-func (w *Window) note(op *ir.Operation, in []*Value) {
-	if !w.running {
-		return
-	}
-	w.now.op(op, in, w.born)
-	for i, v := range in {
-		if v.version != nil && v.id <= w.began && !(i == 0 && op.Kind == ir.Set) {
-			w.read[v.version.v] = true
-		}
-	}
-	for _, v := range in {
-		if v.version == nil && v.home != nil && v.home != w.s && v.id > w.born {
-			w.refuseOp("an operand was recorded on another stream since the capture began; record it on the captured stream", op.PC)
-		}
-	}
-	if w.recording && ir.Lookup(op.Kind).Class == ir.ClassRandom {
-		w.refuseOp("a random number would be the same in every replay; draw it outside and pass it as an input", op.PC)
-	}
-}
-
-func (w *Window) hostData(pc uintptr, data []byte) { w.now.host(pc, data) }
-
-func (w *Window) refuseOp(reason string, pc uintptr) {
-	if w.refusal == nil {
-		w.refusal = &backend.CaptureError{Reason: reason, Op: ir.Position(pc)}
-	}
-}
-
-// refuse makes the recording fail because something would have to wait for
-// results that do not exist.
-func (w *Window) refuse(what string) error {
-	w.refuseOp(what+" while recording; nothing has been computed yet", 0)
-	return w.refusal
 }

@@ -223,7 +223,7 @@ var (
 func (e *executor) launched(opt *fuser.Optimization, call *fuser.Call, l *codegen.Launch) {
 	s := e.s
 	if s.recording() {
-		s.window.launches = append(s.window.launches, e.profiled(opt, call, l))
+		s.window.launched(s, e.profiled(opt, call, l))
 		return
 	}
 	s.stats.launches.Add(1)

@@ -83,8 +83,8 @@ func (s *Stream) computeLocked(ctx context.Context, v, t *Value) error {
 	if v.rt.closed.Load() {
 		return v.ReadError(&ClosedError{"device " + v.rt.dev.Name()})
 	}
-	if s.window != nil && s.window.recording {
-		return s.window.refuse("read")
+	if s.window != nil && s.window.unrun.Load() {
+		return s.window.refuseWait("read")
 	}
 	if t.home == s {
 		if f := s.ask(ctx, t); f != nil {

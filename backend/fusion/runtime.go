@@ -58,6 +58,7 @@ type Runtime struct {
 	random   sync.Mutex
 	seed     uint64
 	position uint64
+	seedings uint64 // times it was seeded, from 1
 
 	observer atomic.Pointer[Observer]
 	ended    Stats        // of the streams that are closed, under mu
@@ -87,7 +88,7 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		planner: optimize.New(opts.Fusers, dev.Profile(), opts.Optimize),
 		log:     opts.Logger,
 		streams: make(map[*Stream]struct{}),
-		seed:    opts.Seed,
+		seed:    opts.Seed, seedings: 1,
 	}
 	rt.plans = newPlanCache(rt.planner, opts.PlanCache, opts.PlanDir, opts.Logger)
 	rt.late.init()
@@ -125,6 +126,7 @@ func (rt *Runtime) newValue() *Value {
 func (rt *Runtime) SetSeed(seed uint64) {
 	rt.random.Lock()
 	rt.seed, rt.position = seed, 0
+	rt.seedings++
 	rt.random.Unlock()
 }
 
@@ -139,6 +141,7 @@ func (rt *Runtime) RandomState() (seed, position uint64) {
 func (rt *Runtime) SetRandomState(seed, position uint64) {
 	rt.random.Lock()
 	rt.seed, rt.position = seed, position
+	rt.seedings++
 	rt.random.Unlock()
 }
 

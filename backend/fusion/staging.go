@@ -103,8 +103,8 @@ func (st *Staging) Access(ctx context.Context, f func(mem []byte) error) error {
 func (s *Stream) wait(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.window != nil && s.window.recording {
-		return s.window.refuse("sync")
+	if s.window != nil && s.window.unrun.Load() {
+		return s.window.refuseWait("sync")
 	}
 	return s.rt.dev.Sync(ctx, s.id)
 }

@@ -158,11 +158,17 @@ func (s Stats) String() string {
 
 func (s *Stream) copy(dst *Storage, src *Storage, srcOffset, n int) error {
 	s.moved(n)
+	if s.window != nil {
+		s.window.copied(s, src, dst, n)
+	}
 	return s.rt.dev.Copy(s.id, dst.buf, 0, src.buf, srcOffset, n)
 }
 
 func (s *Stream) write(ctx context.Context, dst *Storage, src []byte) error {
 	s.moved(len(src))
+	if s.window != nil {
+		s.window.wrote(s, len(src))
+	}
 	return s.rt.dev.Write(ctx, s.id, dst.buf, 0, src)
 }
 
@@ -180,4 +186,4 @@ func (s *Stream) moved(n int) {
 }
 
 // recording reports whether the device takes notes instead of working.
-func (s *Stream) recording() bool { return s.window != nil && s.window.recording }
+func (s *Stream) recording() bool { return s.window != nil && s.window.unrun.Load() }

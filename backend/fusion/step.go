@@ -262,11 +262,15 @@ func (e *executor) call(opt *fuser.Optimization, call *fuser.Call, exe codegen.E
 			}
 		}
 		bufs = append(bufs, m.buf)
-		e.s.retain(m)
+		if w := e.s.window; w != nil {
+			w.retain(m)
+		}
 	}
 	e.bufs = bufs
 	e.params(call, l)
-	if err := e.s.rt.dev.Launch(e.s.id, exe, l, bufs); err != nil {
+	err := e.s.rt.dev.Launch(e.s.id, exe, l, bufs)
+	l.State = nil // the binding serves again
+	if err != nil {
 		return err
 	}
 	e.launched(opt, call, l)
@@ -278,7 +282,11 @@ func (e *executor) params(call *fuser.Call, l *codegen.Launch) {
 	for i := range call.Params {
 		p := &call.Params[i]
 		if p.Op >= 0 {
-			l.Params[i] = e.seg.nodes[p.Op].op.Scalars[p.Scalar].Bits
+			n := e.seg.nodes[p.Op]
+			l.Params[i] = n.op.Scalars[p.Scalar].Bits
+			if w := e.s.window; w != nil && w.recording && n.pass == w.serial && p.Scalar < stateWords {
+				l.State = append(l.State, w.stateParam(i, p.Scalar, l.Params[i]))
+			}
 		}
 	}
 }

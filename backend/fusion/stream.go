@@ -22,7 +22,8 @@ type Stream struct {
 	errs     []*failure // those nobody was told of
 	failures uint64     // how many there were
 	tape     Tape
-	window   *Window // a capture that is open on the stream
+	window   *Window  // a capture that is open and that the stream takes part in
+	last     *Drawing // of the last capture on the stream
 
 	bound map[uint64][]*binding // by hash of relative form and facts
 	idle  []*executor
@@ -117,7 +118,9 @@ func (s *Stream) record(op *ir.Operation, in []*Value) *Value {
 		return s.failedBy(&n.op, f)
 	}
 	if s.window != nil {
-		s.window.note(&n.op, n.in)
+		if err := s.window.note(s, n); err != nil {
+			return s.failed(&n.op, n.in, err)
+		}
 	}
 	v := s.rt.newValue()
 	v.home, v.pc = s, op.PC
@@ -165,6 +168,12 @@ func (s *Stream) operand(v *Value) (*Value, *failure, error) {
 	}
 	if v.handle != nil {
 		s.claim(v)
+	}
+	if s.window != nil {
+		var err error
+		if t, err = s.window.fromOutside(s, t); err != nil {
+			return nil, nil, err
+		}
 	}
 	return t, nil, nil
 }
@@ -224,8 +233,8 @@ func (s *Stream) Sync(ctx context.Context) error {
 	if s.closed {
 		return nil
 	}
-	if s.window != nil && s.window.recording {
-		return s.window.refuse("sync")
+	if s.window != nil && s.window.unrun.Load() {
+		return s.window.refuseWait("sync")
 	}
 	return s.rt.dev.Sync(ctx, s.id)
 }
@@ -238,6 +247,9 @@ func (s *Stream) Close() error {
 	defer s.mu.Unlock()
 	if s.closed {
 		return s.takeError()
+	}
+	if s.window != nil && !s.rt.closed.Load() {
+		return &backend.CaptureError{Reason: "a stream cannot be closed while a capture is open on it"}
 	}
 	s.drain(context.Background(), len(s.queue.nodes))
 	s.closed = true

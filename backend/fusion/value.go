@@ -101,6 +101,7 @@ type node struct {
 	v    *Var   // effects: the Var written
 	site uint64 // kind and call site, for cutting long queues
 	seq  uint64 // number among what the stream recorded, from 1; 0: the runtime made it
+	pass uint64 // draws: the pass of a window they belong to
 
 	inArr  [3]*Value
 	refArr [4]ir.TensorRef

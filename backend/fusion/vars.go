@@ -241,11 +241,16 @@ func (s *Stream) supplant(n *node, cur *Value) bool {
 		return false
 	}
 	if s.window != nil {
-		if err := s.window.overwrite(v, cur); err != nil {
+		skip, err := s.window.overwrite(s, v, cur)
+		if err == nil {
+			err = s.window.note(s, n)
+		}
+		if err != nil {
 			s.failed(&n.op, n.in, err)
+		}
+		if skip || err != nil {
 			return true
 		}
-		s.window.note(&n.op, n.in)
 	}
 	nv := s.rt.newValue()
 	nv.home, nv.pc, nv.shape, nv.dtype = s, op.PC, v.shape, v.dtype

@@ -2,6 +2,8 @@ package fusion
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -10,51 +12,92 @@ import (
 
 // Window is a capture that is open on a stream: passes of a program, some run
 // to warm up and the last only recorded. Each pass is a scope. A window has no
-// visible effect: Vars and random numbers are put back after each pass.
+// visible effect: Vars are put back after each pass, and random numbers come
+// from a counter of the window's own.
 type Window struct {
-	s         *Stream
-	pool      backend.Pool
-	outer     backend.Pool // the pool in use outside passes
-	born      ir.TensorID  // tensors with greater ids were made since
-	seed, pos uint64
-	keepVars  bool // what warm-ups do to Vars stays
+	s        *Stream
+	ctx      context.Context
+	pool     *Pool
+	outer    backend.Pool // the pool in use outside passes
+	born     ir.TensorID  // tensors with greater ids were made since
+	keepVars bool         // what warm-ups do to Vars stays
 
 	pass      int
-	running   bool // between Begin and End
-	recording bool
+	serial    uint64      // of the pass, unique in the process
+	running   atomic.Bool // between Begin and End
+	recording bool        // the device records this pass, to be kept
+	graph     backend.Graph
+	unrun     atomic.Bool // the device records: nothing is executed
 	scope     *Scope
+	began     ir.TensorID // tensors with greater ids were made in this pass
+	then      notes       // of the pass before
+	retained  map[*Storage]struct{}
+	random    draws
+	forks     *backend.Forks
+	bodies    bodies
+	drawing   *Drawing   // of the recording
+	checks    *Recording // the window only compares a pass with it
+
 	vars      []*Var // touched by a pass, in order of number
 	snapshots map[*Var]*Storage
 	written   map[*Var]bool
 	read      map[*Var]bool // a pass reads what the Var is before it
-	began     ir.TensorID   // tensors with greater ids were made in this pass
-	now, then notes         // of this pass and the one before
-	retained  map[*Storage]struct{}
-	refusal   *backend.CaptureError
-	launches  []*profiled // of the recording
+
+	mu       sync.Mutex // guards what follows: streams that take part note side by side
+	now      notes      // of this pass
+	members  []member   // streams that take part in this pass, without the first
+	refusal  *backend.CaptureError
+	launches []*profiled // of the recording
+	broken   error       // what went wrong in a body, whatever the program made of it
+}
+
+// WindowOptions say how a window captures.
+type WindowOptions struct {
+	KeepVars bool  // what warm-ups do to Vars stays
+	Pool     *Pool // memory shared with other recordings; nil: of its own
 }
 
 // OpenWindow executes what is queued and opens a window on the stream.
-func (s *Stream) OpenWindow(ctx context.Context, keepVars bool) (*Window, error) {
+func (s *Stream) OpenWindow(ctx context.Context, o WindowOptions) (*Window, error) {
+	pool := o.Pool
+	if pool == nil {
+		pool = s.rt.NewPool()
+		pool.private = true
+	}
+	if err := pool.open(s.rt); err != nil {
+		return nil, err
+	}
+	w := newWindow(ctx, s, o, pool)
+	if err := s.openWindow(ctx, w); err != nil {
+		pool.shut(false)
+		return nil, err
+	}
+	return w, nil
+}
+
+func newWindow(ctx context.Context, s *Stream, o WindowOptions, pool *Pool) *Window {
+	return &Window{
+		s: s, ctx: ctx, keepVars: o.KeepVars, pool: pool, retained: make(map[*Storage]struct{}),
+		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), read: make(map[*Var]bool),
+	}
+}
+
+func (s *Stream) openWindow(ctx context.Context, w *Window) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.rt.closed.Load() {
-		return nil, &ClosedError{"stream"}
+		return &ClosedError{"stream"}
 	}
 	if s.window != nil {
-		return nil, &backend.CaptureError{Reason: "a capture is open on the stream already"}
+		return &backend.CaptureError{Reason: "a capture is open on the stream already"}
 	}
 	s.drain(ctx, len(s.queue.nodes))
 	if err := s.takeError(); err != nil {
-		return nil, err
+		return err
 	}
-	w := &Window{
-		s: s, keepVars: keepVars, pool: s.rt.dev.NewPool(), born: ir.TensorID(nextID.Load()),
-		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), read: make(map[*Var]bool), retained: make(map[*Storage]struct{}),
-	}
-	w.seed, w.pos = s.rt.RandomState()
+	w.born = ir.TensorID(nextID.Load())
 	s.window = w
-	return w, nil
+	return nil
 }
 
 // Begin starts a pass. With record nothing is executed from here to End; the
@@ -73,26 +116,76 @@ func (w *Window) Begin(record bool) error {
 			return err
 		}
 	}
-	w.outer = s.rt.dev.UsePool(s.id, w.pool)
+	w.outer = s.rt.dev.UsePool(s.id, w.pool.id)
 	if record {
 		if err := s.rt.dev.BeginCapture(s.id); err != nil {
 			s.rt.dev.UsePool(s.id, w.outer)
+			w.refuseBy(err)
 			return err
 		}
 		w.recording = true
+		if w.checks == nil {
+			w.drawing = newDrawing()
+		}
+		w.unrun.Store(true)
 	}
 	w.then, w.now = w.now, notes{}
-	w.scope = &Scope{s: s, born: nextBirth.Add(1)}
+	w.scope = &Scope{s: s, born: nextBirth.Add(1), first: s.failures}
 	s.scopes = append(s.scopes, w.scope)
-	w.running, w.began = true, ir.TensorID(nextID.Load())
+	w.serial, w.began = nextBirth.Add(1), ir.TensorID(nextID.Load())
+	w.forks, w.bodies = backend.NewForks(s.id), bodies{}
+	w.random.begin(s.rt)
+	w.running.Store(true)
 	return nil
 }
 
 // End ends a pass and returns the outputs, which it keeps: each dense and of
 // its own memory. The pass's other tensors are dead.
 func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
+	w.s.arrive(outs)
+	kept, err := w.collect(ctx, outs)
+	if e := w.settleMembers(ctx); err == nil {
+		err = e
+	}
 	s := w.s
-	s.arrive(outs)
+	s.mu.Lock()
+	// A body that does not run is noted from the second pass on.
+	if err == nil && w.pass > 0 && !(w.pass == 1 && w.bodies.any) {
+		if c := w.now.differs(&w.then); c != nil {
+			err = c
+		}
+	}
+	if w.random.reseeded(s.rt) && w.recording {
+		w.refuseOp("the random numbers were seeded while the program ran; seed between replays", 0)
+	}
+	if r := w.refused(); r != nil {
+		err = r
+	}
+	if b := w.failed(); b != nil && err == nil {
+		err = b
+	}
+	if w.recording {
+		g, e := s.rt.dev.EndCapture(s.id, err != nil || w.checks != nil)
+		w.recording, w.graph = false, g
+		w.unrun.Store(false)
+		if err == nil && e != nil {
+			w.refuseBy(e)
+			err = e
+		}
+		if w.graph == nil {
+			w.unwritten()
+		}
+	}
+	w.leave()
+	w.pass++
+	s.mu.Unlock()
+	w.releaseMembers(ctx)
+	return kept, err
+}
+
+// collect ends the pass on the window's own stream.
+func (w *Window) collect(ctx context.Context, outs []*Value) ([]*Value, error) {
+	s := w.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := make([]*Value, len(outs))
@@ -108,16 +201,9 @@ func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
 			err = w.own(v)
 		}
 	}
-	if err == nil && w.pass > 0 {
-		if c := w.now.differs(&w.then); c != nil {
-			err = c
-		}
+	if e := w.forks.End(); err == nil && e != nil {
+		err = w.named(e)
 	}
-	if w.refusal != nil {
-		err = w.refusal
-	}
-	w.leave()
-	w.pass++
 	return kept, err
 }
 
@@ -135,10 +221,13 @@ func (w *Window) output(v *Value) *Value {
 	if v != nil {
 		op = repeatOnce(v.shape)
 		op.PC = v.pc
+		if v.home != nil && v.home != s {
+			_ = w.follow(s, v.home) // what it says the copy will say
+		}
 	}
-	w.running = false // the copy is no operation of the program's
+	w.running.Store(false) // the copy is no operation of the program's
 	c := s.record(&op, []*Value{v})
-	w.running = true
+	w.running.Store(true)
 	c.asked = true
 	w.scope.keepLocked(c)
 	return c
@@ -157,7 +246,7 @@ func (w *Window) own(v *Value) error {
 		return v.fail.report()
 	}
 	m := v.storage
-	if m.buf.Pool == w.pool && !m.fixed && m.refs.Load() == 1 && v.layout.Offset == 0 && v.layout.IsContiguous() {
+	if m.buf.Pool == w.pool.id && !m.fixed && m.refs.Load() == 1 && v.layout.Offset == 0 && v.layout.IsContiguous() {
 		return nil
 	}
 	own, err := s.copyOut(m, v.layout, v.dtype)
@@ -186,44 +275,35 @@ func (w *Window) endScopes() {
 // leave ends what Begin set up on the device. A recording nobody asked for is
 // thrown away.
 func (w *Window) leave() {
-	s := w.s
-	w.running = false
-	for _, v := range w.scope.made {
-		if v.dead() && !v.is(Pending) {
-			v.letGo()
-		}
-	}
-	s.rt.dev.UsePool(s.id, w.outer)
+	w.running.Store(false)
+	freeDead(w.scope.made)
+	w.s.rt.dev.UsePool(w.s.id, w.outer)
 }
 
 // Recording ends a window whose last pass was recorded and returns it. outs
 // are that pass's outputs.
-func (w *Window) Recording(outs []*Value) (*Recording, error) {
+func (w *Window) Recording(outs []*Value) *Recording {
 	s := w.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	graph, err := s.rt.dev.EndCapture(s.id, w.refusal != nil)
-	w.recording = false
-	if err == nil && w.refusal != nil {
-		err = w.refusal
-	}
-	if err != nil {
-		return nil, err
-	}
-	r := &Recording{s: s, graph: graph, pool: w.pool, Frozen: w.now.frozen(), launches: w.launches}
+	r := &Recording{s: s, work: work{graph: w.graph, pool: w.pool, notes: w.now, drawing: w.drawing, launches: w.launches, draws: w.random.taken}}
+	w.graph = nil
 	for m := range w.retained {
 		r.retained = append(r.retained, m) // with the window's holds
 	}
 	clear(w.retained)
 	for _, v := range w.vars {
 		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v], read: w.read[v]})
-		w.settleVar(v)
+		v.content.Lock()
+		v.pins++
+		v.content.Unlock()
 	}
+	w.unwritten()
 	for _, o := range outs {
 		r.outs = append(r.outs, s.outputVar(o))
 	}
-	w.close()
-	return r, nil
+	w.close(true)
+	return r
 }
 
 // Abandon closes the window whatever state it is in. Vars and random numbers
@@ -235,44 +315,43 @@ func (w *Window) Abandon() {
 		s.mu.Unlock()
 		return
 	}
-	if w.scope != nil && !w.scope.ended {
+	unrun := w.unrun.Load()
+	if w.running.Load() {
 		w.endScopes()
-		if w.recording {
-			s.forget()
-		} else {
-			s.drain(context.Background(), len(s.queue.nodes))
-		}
+		s.giveUp(unrun)
 		w.leave()
 	}
-	wasRecording := w.recording
-	if w.recording {
+	if unrun {
 		_, _ = s.rt.dev.EndCapture(s.id, true) // the reason is known already
-		w.recording = false
+		w.unrun.Store(false)
 	}
-	for v := range w.written {
-		if wasRecording {
-			w.settleVar(v)
-		}
+	if w.graph != nil {
+		_ = w.graph.Destroy()
 	}
-	s.errs = nil
+	if unrun || w.graph != nil {
+		w.unwritten()
+	}
+	w.recording, s.errs = false, nil
 	s.mu.Unlock()
+	w.abandonMembers(unrun)
 	_ = w.restore() // a Var that cannot be put back is reported when it is read
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range w.vars {
 		v.content.Lock()
-		if wasRecording && w.written[v] {
-			v.pins--
-		}
 		v.unpin()
 		v.content.Unlock()
 	}
-	w.close()
-	_ = s.rt.dev.ClosePool(w.pool) // buffers still held go when they are let go
+	w.close(false)
 }
 
-// forget drops what is queued without executing it.
-func (s *Stream) forget() {
+// giveUp ends the queue of a pass that is abandoned: without executing it if
+// nothing of the pass was.
+func (s *Stream) giveUp(unrun bool) {
+	if !unrun {
+		s.drain(context.Background(), len(s.queue.nodes))
+		return
+	}
 	for _, n := range s.queue.nodes {
 		if n.v == nil {
 			n.out.fail = &failure{err: &backend.CaptureError{Reason: "the capture was abandoned"}}
@@ -284,36 +363,17 @@ func (s *Stream) forget() {
 	s.seg++
 }
 
-// close takes the window off the stream.
-func (w *Window) close() {
+// close takes the window off the stream. The pool stays open for a recording.
+func (w *Window) close(recorded bool) {
 	for _, m := range w.snapshots {
 		m.letGo()
 	}
 	for m := range w.retained {
 		m.letGo()
 	}
-	w.s.rt.SetRandomState(w.seed, w.pos)
 	w.s.window = nil
-}
-
-// Refused returns why the last pass could not be recorded, nil if it could.
-func (w *Window) Refused() error {
-	if w.refusal == nil {
-		return nil
+	if w.drawing != nil {
+		w.s.last = w.drawing
 	}
-	return w.refusal
-}
-
-// retain holds memory the recorded work uses and the window's pool does not
-// have: tensors from outside. What lies in the pool stays there, and is held
-// no more than in a warm-up, so that the recording takes the same decisions.
-// The memory of Vars is fixed.
-func (w *Window) retain(m *Storage) {
-	if !w.recording || m == nil || m.fixed || m.buf.Pool == w.pool {
-		return
-	}
-	if _, ok := w.retained[m]; !ok {
-		m.hold()
-		w.retained[m] = struct{}{}
-	}
+	w.pool.shut(recorded)
 }

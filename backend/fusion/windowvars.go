@@ -8,10 +8,9 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// restore puts Vars and random numbers back to what they were when the window
-// opened. Each Var gets a version nobody outside has a handle on.
+// restore puts Vars back to what they were when the window opened. Each gets a
+// version nobody outside has a handle on.
 func (w *Window) restore() error {
-	w.s.rt.SetRandomState(w.seed, w.pos)
 	if w.keepVars {
 		return nil
 	}
@@ -61,23 +60,23 @@ func (v *Var) fix(m *Storage) {
 	m.fixed = true
 }
 
-// settleVar gives a Var the recording wrote a version without a past: nothing
-// ran, so its memory has the content it had when the window opened.
-func (w *Window) settleVar(v *Var) {
-	v.content.Lock()
-	defer v.content.Unlock()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.pins++
-	if !w.written[v] {
-		return
+// unwritten gives each Var that was only recorded to be written a version
+// without a past: nothing ran, so its memory has the content it had before.
+func (w *Window) unwritten() {
+	for _, v := range w.touched() {
+		v.content.Lock()
+		v.mu.Lock()
+		if v.pinned && w.written[v] {
+			old := v.cur
+			if old.storage == v.pin {
+				old.let, old.storage = true, nil
+				old.setState(Gone)
+			}
+			v.cur = w.s.rt.newVersion(v, v.pin)
+		}
+		v.mu.Unlock()
+		v.content.Unlock()
 	}
-	old := v.cur
-	if old.storage == v.pin {
-		old.let, old.storage = true, nil
-		old.setState(Gone)
-	}
-	v.cur = w.s.rt.newVersion(v, v.pin)
 }
 
 // newVersion returns a stored version of v that has memory m.
@@ -100,14 +99,21 @@ func (v *Var) unpin() {
 	}
 }
 
+// touched returns the Vars of the window, in order of number.
+func (w *Window) touched() []*Var {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.vars)
+}
+
 // Use counts v among the Vars of the window, even if no pass touches it.
 func (w *Window) Use(v *Var) {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.touch(v)
 }
 
-// touch notes that the pass uses a Var.
+// touch is used with the window's lock held.
 func (w *Window) touch(v *Var) {
 	i, found := slices.BinarySearchFunc(w.vars, v.number, func(x *Var, n uint64) int {
 		switch {
@@ -118,34 +124,41 @@ func (w *Window) touch(v *Var) {
 		}
 		return 0
 	})
-	if !found {
-		if w.recording {
-			w.refuseOp("a Var is used that no warm-up used", 0)
-			return
-		}
-		w.vars = slices.Insert(w.vars, i, v)
+	if found {
+		return
 	}
+	if w.recording {
+		w.refuse("a Var is used that no warm-up used", 0)
+		return
+	}
+	w.vars = slices.Insert(w.vars, i, v)
 }
 
 // overwrite keeps a Var's content from before the window, at the first effect
-// of a pass on it.
-func (w *Window) overwrite(v *Var, cur *Value) error {
-	if !w.running {
-		return nil // putting back
+// of a pass on it. It reports whether the effect is to be left out: in a body
+// that does not run, an effect on a Var whose address is not fixed yet could
+// not be taken back.
+func (w *Window) overwrite(s *Stream, v *Var, cur *Value) (skip bool, err error) {
+	if !w.running.Load() {
+		return false, nil // putting back
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.touch(v)
+	if w.recording && !w.written[v] {
+		w.refuse("a Var is written that no warm-up wrote", 0)
+	}
 	w.written[v] = true
+	if w.unrun.Load() {
+		return !w.recording && !v.pinned, nil
+	}
 	if w.snapshots[v] != nil || w.keepVars || cur.storage == nil {
-		return nil
+		return false, nil
 	}
-	if w.recording {
-		w.refuseOp("a Var is written that no warm-up wrote", 0)
-		return nil
-	}
-	m, err := w.s.clone(cur.storage)
+	m, err := s.clone(cur.storage)
 	if err != nil {
-		return err
+		return false, err
 	}
 	w.snapshots[v] = m
-	return nil
+	return false, nil
 }
