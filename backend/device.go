@@ -121,8 +121,8 @@ type Device interface {
 	Launch(s Stream, e codegen.Executable, l *codegen.Launch, mem []*Buffer) error
 	// Sync waits for the work on s and reports faults.
 	Sync(ctx context.Context, s Stream) error
-	// Wait makes later work on s wait for the work now on other. With captures:
-	// see Capturer.
+	// Wait makes later work on s wait for the work now on other, which another
+	// goroutine may be using. With captures: see Capturer.
 	Wait(s, other Stream) error
 
 	Capturer

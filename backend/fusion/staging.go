@@ -110,7 +110,8 @@ func (s *Stream) wait(ctx context.Context) error {
 }
 
 // use lets copies on s, which is locked, use the memory after those of other
-// streams.
+// streams. In a capture nothing may be under way, and what copies does has to be
+// done when it returns.
 func (st *Staging) use(s *Stream, n int, copies func(host *Storage) error) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -121,10 +122,15 @@ func (st *Staging) use(s *Stream, n int, copies func(host *Storage) error) error
 	case err == nil && n > st.mem.buf.Bytes:
 		err = &ir.ShapeError{Msg: fmt.Sprintf("%d bytes in staging memory of %d", n, st.mem.buf.Bytes)}
 	}
-	if err != nil {
+	last := st.last.s
+	switch {
+	case err != nil:
 		return err
-	}
-	if last := st.last.s; last != nil && last != s {
+	case s.window != nil && last != nil:
+		return &ir.ArgumentError{Msg: "copies of the staging memory are under way: Access it before the capture"}
+	case s.window != nil:
+		return copies(st.mem)
+	case last != nil && last != s:
 		if err := s.rt.dev.Wait(s.id, last.id); err != nil {
 			return err
 		}
@@ -169,7 +175,12 @@ func (st *Staging) Download(ctx context.Context, v *Value) error {
 	defer s.unlock()
 	err = s.fetch(t, func(src *Storage, offset int) error {
 		n := v.bytes()
-		return st.use(s, n, func(host *Storage) error { return s.copy(host, src, offset, n) })
+		return st.use(s, n, func(host *Storage) error {
+			if s.window != nil {
+				return s.read(ctx, host.buf.Host[:n], src, offset)
+			}
+			return s.copy(host, src, offset, n)
+		})
 	})
 	if err != nil {
 		return v.readError("Download", err)
