@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -206,22 +207,31 @@ func (st *Staging) Close() error {
 }
 
 // Bring returns a copy of a value of another device, which is executed if need
-// be. The elements go through staging memory of this one.
+// be. The elements go through staging memory of this one. An error of v's comes
+// along, to be told here.
 func (s *Stream) Bring(v *Value, pc uintptr) *Value {
-	if d := v.death.Load(); d != nil {
-		return s.Fail("To", pc, v.shape, v.dtype, d.error())
+	var st *Staging
+	err := v.Err()
+	if err == nil {
+		st, err = s.rt.NewStaging(v.bytes())
 	}
-	if f := v.target(); f.is(Failed) {
-		return s.Fail("To", pc, v.shape, v.dtype, f.fail.report())
+	if err == nil {
+		defer st.Close()
+		err = v.ReadNew(context.Background(), func() []byte { return st.mem.buf.Host })
 	}
-	st, err := s.rt.NewStaging(v.bytes())
-	if err != nil {
+	var known *ir.OpError
+	switch {
+	case err == nil:
+		return s.fromStaging("To", v.dtype, v.shape, st, pc)
+	case !errors.As(err, &known):
 		return s.Fail("To", pc, v.shape, v.dtype, err)
 	}
-	defer st.Close()
-	err = v.ReadNew(context.Background(), func() []byte { return st.mem.buf.Host })
-	if err != nil {
-		return s.Fail("To", pc, v.shape, v.dtype, err)
+	if t := v.target(); t.is(Failed) {
+		t.fail.reported.Store(true)
 	}
-	return s.fromStaging("To", v.dtype, v.shape, st, pc)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &failure{err: err}
+	s.unreported(f)
+	return s.failedBy(&ir.Operation{PC: pc, Outputs: []ir.TensorRef{{Shape: v.shape, DType: v.dtype}}}, f)
 }
