@@ -164,13 +164,12 @@ func TestStagingInACapture(t *testing.T) {
 		require.NoError(t, err)
 		return outs
 	}
-	w, err := s.OpenWindow(ctx, false)
+	w, err := s.OpenWindow(ctx, fusion.WindowOptions{})
 	require.NoError(t, err)
 	for range 3 {
 		pass(w, false)
 	}
-	r, err := w.Recording(pass(w, true))
-	require.NoError(t, err)
+	r := w.Recording(pass(w, true))
 	set(t, st, 3, 4)
 	require.NoError(t, r.Replay())
 	require.Equal(t, []float32{10, 20}, read(t, r.Out(0)))
@@ -178,7 +177,7 @@ func TestStagingInACapture(t *testing.T) {
 
 	// What is under way when a capture begins cannot be waited for inside.
 	s.FromStaging(ir.F32, ir.Shape{2}, st, 0).Release(0)
-	w, err = s.OpenWindow(ctx, false)
+	w, err = s.OpenWindow(ctx, fusion.WindowOptions{})
 	require.NoError(t, err)
 	require.NoError(t, w.Begin(false))
 	var bad *ir.ArgumentError
@@ -187,7 +186,7 @@ func TestStagingInACapture(t *testing.T) {
 	set(t, st, 5, 6)
 
 	x := s.FromBytes(ir.F32, ir.Shape{2}, floats(7, 8), 0)
-	w, err = s.OpenWindow(ctx, false)
+	w, err = s.OpenWindow(ctx, fusion.WindowOptions{})
 	require.NoError(t, err)
 	require.NoError(t, w.Begin(false))
 	require.NoError(t, st.Download(ctx, x), "a warm-up runs")
