@@ -13,8 +13,16 @@ import "github.com/sinter-ml/sinter/ir"
 // Overlapping windows of one axis (a stride smaller than the element is long)
 // count each time. An adding store counts as read and written. An access used
 // by several instructions counts once; two accesses of one buffer count each.
+// Parts count each by itself.
 // The kernel must have been verified and the launch checked.
 func Traffic(k *Kernel, l *Launch) (read, written int64) {
+	if k.Template == Parts {
+		k.Spaces(l, func(k *Kernel, l *Launch) {
+			r, w := Traffic(k, l)
+			read, written = read+r, written+w
+		})
+		return read, written
+	}
 	deps := k.dependencies(l)
 	loaded := make([]bool, len(k.Accesses))
 	index := make([]uint64, len(k.Accesses)) // the axes the index values depend on

@@ -24,6 +24,7 @@ type Launch struct {
 	// State names parameters that a recorded launch takes from the state of its
 	// graph at each replay. A launch that is not recorded has none.
 	State []StateParam
+	Parts []Launch // of a kernel of parts: one for each
 }
 
 // StateParam makes a parameter word + Add at each replay.

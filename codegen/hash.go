@@ -48,6 +48,7 @@ func (k *Kernel) Hash() uint64 {
 		h.values(s.Index)
 		h.int(int(s.Mode))
 	}
+	h.parts(k.Parts)
 	return uint64(h)
 }
 
@@ -57,7 +58,8 @@ func (k *Kernel) Equal(o *Kernel) bool {
 	return k.Template == o.Template && k.Outer == o.Outer && k.Inner == o.Inner &&
 		k.Attention == o.Attention &&
 		slices.Equal(k.Buffers, o.Buffers) && slices.Equal(k.Accesses, o.Accesses) && slices.Equal(k.Params, o.Params) &&
-		slices.EqualFunc(k.Body, o.Body, equalInstr) && slices.EqualFunc(k.Stores, o.Stores, equalStore)
+		slices.EqualFunc(k.Body, o.Body, equalInstr) && slices.EqualFunc(k.Stores, o.Stores, equalStore) &&
+		slices.EqualFunc(k.Parts, o.Parts, equalPart)
 }
 
 func equalInstr(a, b Instr) bool {
@@ -85,6 +87,7 @@ func (k *Kernel) Clone() *Kernel {
 	for i := range c.Stores {
 		c.Stores[i].Index = slices.Clone(c.Stores[i].Index)
 	}
+	c.Parts = cloneParts(k.Parts)
 	return &c
 }
 

@@ -41,9 +41,12 @@ const (
 	// coordinate j its result is the j-th. Stores may have windows, so that
 	// only the first are written.
 	Sort
+	// Parts is several independent Map kernels of any spaces in one launch. It
+	// has no space and no program of its own.
+	Parts
 )
 
-var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention", "sort"}
+var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention", "sort", "parts"}
 
 func (t Template) String() string { return templateNames[t] }
 
@@ -206,4 +209,5 @@ type Kernel struct {
 	Attention    AttentionSpec
 	Body         []Instr
 	Stores       []Store
+	Parts        []Part // Parts
 }

@@ -27,6 +27,9 @@ func (l *Launch) Clone() *Launch {
 		a := &c.Access[i]
 		a.Strides, a.Index, a.Window = slices.Clone(a.Strides), slices.Clone(a.Index), slices.Clone(a.Window)
 	}
+	for i := range l.Parts {
+		c.Parts = append(c.Parts, *l.Parts[i].Clone())
+	}
 	return c
 }
 
@@ -50,6 +53,17 @@ type Checker struct {
 	outer    []bool // at every point of the outer axes
 	left     []bool // at every point of a contraction's left operand
 	right    []bool // at every point of its right operand
+	parts    []*Checker
+	whole    []int // of a part: its buffers among those of the whole
+}
+
+// buffer returns the number of buffer b of the kernel among those a launch is
+// given.
+func (c *Checker) buffer(b int) int {
+	if c.whole != nil {
+		return c.whole[b]
+	}
+	return b
 }
 
 // NewChecker returns a checker for launches of a verified kernel.
@@ -62,6 +76,11 @@ func NewChecker(k *Kernel) *Checker {
 		} else {
 			c.elements[access] = true
 		}
+	}
+	for i := range k.Parts {
+		part := NewChecker(k.Parts[i].Kernel)
+		part.whole = k.Parts[i].Buffers
+		c.parts = append(c.parts, part)
 	}
 	for i := range k.Body {
 		in := &k.Body[i]
@@ -87,7 +106,7 @@ func (c *Checker) Check(l *Launch, sizes []int) error {
 		return c.fail("launch", "%d accesses, not %d", len(l.Access), len(k.Accesses))
 	case len(l.Params) != len(k.Params):
 		return c.fail("launch", "%d params, not %d", len(l.Params), len(k.Params))
-	case len(sizes) != len(k.Buffers):
+	case c.whole == nil && len(sizes) != len(k.Buffers):
 		return c.fail("launch", "%d buffers, not %d", len(sizes), len(k.Buffers))
 	}
 	points := 1
@@ -107,7 +126,7 @@ func (c *Checker) Check(l *Launch, sizes []int) error {
 			return err
 		}
 	}
-	return nil
+	return c.checkParts(l, sizes)
 }
 
 func (c *Checker) access(l *Launch, i int, sizes []int) error {
@@ -189,7 +208,7 @@ func (c *Checker) bounds(l *Launch, i, axes int, sizes []int) error {
 		lo, hi, ok = extend(lo, hi, ok, 0, x.Extent-1, x.Stride)
 	}
 	b := c.k.Accesses[i].Buffer
-	n := sizes[b] / c.k.Buffers[b].DType.Size()
+	n := sizes[c.buffer(b)] / c.k.Buffers[b].DType.Size()
 	if !ok {
 		return c.failAccess(i, "positions overflow")
 	}

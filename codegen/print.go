@@ -53,6 +53,7 @@ func (k *Kernel) String() string {
 		}
 		fmt.Fprintf(&b, " %%%d\n", s.Value)
 	}
+	printParts(&b, k.Parts)
 	return b.String()
 }
 

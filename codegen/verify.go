@@ -28,6 +28,10 @@ const MaxAxes = 64
 func (k *Kernel) Verify() error {
 	v := verifier{k: k, used: make([]bool, len(k.Body))}
 	v.tables()
+	v.parts()
+	if k.Template == Parts && v.err == nil {
+		return nil
+	}
 	v.template()
 	for i := range k.Body {
 		if v.err != nil {

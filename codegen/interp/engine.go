@@ -25,6 +25,9 @@ func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
 	}
+	if k.Template == codegen.Parts {
+		return engine{}.compileParts(k)
+	}
 	e := &executable{kernel: k, checker: codegen.NewChecker(k)}
 	if err := e.prepare(); err != nil {
 		return nil, err
