@@ -140,6 +140,8 @@ func (b *binder) take(views []View) error {
 			b.expand(v.Shape)
 		case ViewSlice:
 			b.slice(b.ops[v.Op].Ranges)
+		case ViewAffine:
+			b.affine(v)
 		case ViewFlip:
 			for _, a := range v.Axes {
 				b.offset += max(b.shape[a]-1, 0) * b.strides[a]
@@ -165,6 +167,25 @@ func (b *binder) expand(to []Dim) {
 		}
 		b.nextShape = append(b.nextShape, n)
 		b.nextStrides = append(b.nextStrides, stride)
+	}
+	b.swap()
+}
+
+// affine moves along every axis before the view that has a term with an axis
+// after it.
+func (b *binder) affine(v *View) {
+	b.nextShape, b.nextStrides = b.nextShape[:0], b.nextStrides[:0]
+	for _, d := range v.Shape {
+		b.nextShape = append(b.nextShape, b.length(d))
+		b.nextStrides = append(b.nextStrides, 0)
+	}
+	for _, t := range v.Terms {
+		b.nextStrides[t.To] += t.Factor * b.strides[t.From]
+	}
+	if !slices.Contains(b.nextShape, 0) { // nothing is read: the start may lie anywhere
+		for axis, at := range v.Start {
+			b.offset += at * b.strides[axis]
+		}
 	}
 	b.swap()
 }
@@ -273,6 +294,10 @@ func (b *binder) place(bind *Binding, a *codegen.AccessArgs) {
 		lo := w.Const
 		for _, d := range w.Sum {
 			lo += b.length(d)
+		}
+		if w.Range > 0 {
+			r := &b.ops[w.Op].Ranges[w.Range-1]
+			lo += r.Start + min(0, (r.Len-1)*r.Step)
 		}
 		a.Offset -= lo * a.Strides[w.Axis]
 		a.Window = append(a.Window, codegen.WindowArg{Axis: w.Axis, Lo: lo, Hi: lo + b.length(w.Len)})

@@ -182,10 +182,22 @@ func (b *block) take(pos int) Verdict {
 		return b.takeEffect(pos)
 	case class == ir.ClassRandom && !b.free:
 		return refuse(RuleRandomPosition, "%v", op.Kind)
-	case op.Kind == ir.Repeat || class == ir.ClassReduce || class == ir.ClassScan || class == ir.ClassContraction || class == ir.ClassComposite:
+	case !pointwise(op):
 		return refuse(RuleKind, "%v", op.Kind)
 	}
 	return b.takePoint(pos)
+}
+
+// pointwise reports whether each element of an operation can be computed on its
+// own, at any place.
+func pointwise(op *ir.Operation) bool {
+	switch ir.Lookup(op.Kind).Class {
+	case ir.ClassMap, ir.ClassCreate, ir.ClassRandom, ir.ClassView, ir.ClassGather:
+		return true
+	case ir.ClassMove:
+		return op.Kind != ir.Repeat && !changesCopy(op)
+	}
+	return op.Kind == ir.BatchNorm
 }
 
 // needed reports whether an output must exist in memory, as far as is known:

@@ -53,11 +53,15 @@ func (b *builder) build(l *lowering, anchor int, homes map[ir.TensorID]path) (*O
 		}
 	}
 	if len(l.kernel.Stores) > 0 {
-		o.Calls = append(o.Calls, l.finish(b.kernelName()))
+		b.finish(l, o, b.kernelName())
 		o.Aside = b.overlaps(l, homes)
 		o.InPlace = b.takeable(l, homes, o.Stored)
 	}
-	b.account(l, o)
+	for _, a := range o.Aliases {
+		for _, v := range a.Views {
+			o.use(v.Shape...)
+		}
+	}
 	return o, nil
 }
 
@@ -143,41 +147,33 @@ func (b *builder) kernelName() string {
 	return string(name)
 }
 
-// account fills in the bytes a block moves at the sizes at hand, and the
+// account adds the bytes a call moves at the sizes at hand, and notes the
 // highest length it names.
-func (b *builder) account(l *lowering, o *Optimization) {
-	for i := range o.Calls {
-		c := &o.Calls[i]
-		points := int64(1)
-		for _, d := range c.Dims {
-			points *= int64(c.Length(d, b.g.Dims))
-			o.use(d)
+func (b *builder) account(l *lowering, o *Optimization, c *Call) {
+	points := int64(1)
+	for _, d := range c.Dims {
+		points *= int64(c.Length(d, b.g.Dims))
+		o.use(d)
+	}
+	for n, t := range c.Tensors {
+		if mode := c.Kernel.Buffers[n].Mode; mode != codegen.Out {
+			o.Read += b.readOf(l, t, points)
 		}
-		for n, t := range c.Tensors {
-			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.Out {
-				o.Read += b.readOf(l, t, points)
-			}
-			if mode := c.Kernel.Buffers[n].Mode; mode != codegen.In {
-				o.Written += min(b.g.bytes(t), points*int64(b.g.Tensors[t].DType.Size()))
-			}
-		}
-		for _, a := range c.Access {
-			for _, v := range a.Views {
-				o.use(v.Shape...)
-			}
-			for _, w := range a.Window {
-				o.use(w.Len)
-				o.use(w.Sum...)
-			}
-		}
-		for _, d := range c.Derived {
-			o.use(d.Num, d.Den)
+		if mode := c.Kernel.Buffers[n].Mode; mode != codegen.In {
+			o.Written += min(b.g.bytes(t), points*int64(b.g.Tensors[t].DType.Size()))
 		}
 	}
-	for _, a := range o.Aliases {
+	for _, a := range c.Access {
 		for _, v := range a.Views {
 			o.use(v.Shape...)
 		}
+		for _, w := range a.Window {
+			o.use(w.Len)
+			o.use(w.Sum...)
+		}
+	}
+	for _, d := range c.Derived {
+		o.use(d.Num, d.Den)
 	}
 }
 

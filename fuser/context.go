@@ -19,7 +19,8 @@ var recipes = map[ir.Kind]recipe{}
 
 func init() {
 	for _, part := range []map[ir.Kind]recipe{
-		mapRecipes(), sourceRecipes(), moveRecipes(), indexRecipes(), reduceRecipes(), normRecipes(), contractRecipes(),
+		mapRecipes(), sourceRecipes(), moveRecipes(), indexRecipes(), reduceRecipes(), scanRecipes(), orderRecipes(),
+		normRecipes(), normGradientRecipes(), contractRecipes(),
 	} {
 		maps.Copy(recipes, part)
 	}
@@ -40,8 +41,44 @@ func (c *context) outDType() ir.DType { return c.dtype(c.out) }
 
 // operand returns operand i, broadcast to the output's shape.
 func (c *context) operand(i int) (codegen.Value, error) {
-	t := c.op.Inputs[i].ID
-	return c.value(t, c.p.expand(c.g.shape(t), c.g.shape(c.out)), c.at)
+	return c.value(c.op.Inputs[i].ID, c.p.prepend(c.g.operandStep(c.op, i)), c.at)
+}
+
+// operandStep returns the step from operand i of an operation to its output's
+// shape: broadcast, aligned at the last axis, or, of the vectors with one
+// element for each channel, along axis 1.
+func (g *Graph) operandStep(op *ir.Operation, i int) step {
+	src, dst := g.shape(op.Inputs[i].ID), g.shape(op.Outputs[0].ID)
+	if len(src) != 1 || i == 0 || op.Kind != ir.BatchNorm && op.Kind != ir.GroupNorm {
+		return path(nil).expand(src, dst)[0]
+	}
+	s := step{kind: stepMap, src: src, dst: dst, axes: make([]int, len(dst))}
+	for a := range s.axes {
+		s.axes[a] = -1
+	}
+	s.axes[1] = 0
+	return s
+}
+
+// arguments returns the operands, then the scalars.
+func (c *context) arguments() ([]codegen.Value, error) {
+	own := len(c.op.Operands())
+	args := make([]codegen.Value, 0, own+len(c.op.Scalars))
+	for i := range own {
+		v, err := c.operand(i)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	for i := range c.op.Scalars {
+		v, err := c.scalar(i)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	return args, nil
 }
 
 // scalar returns scalar i of the operation: a runtime parameter, or the element
@@ -72,8 +109,9 @@ func (c *context) fn(f ir.ScalarOp, args ...codegen.Value) codegen.Value {
 	return c.apply(c.at, f, args...)
 }
 
-func (c *context) f32(v float32) codegen.Value {
-	return c.constant(c.at, ir.F32, ir.F32Scalar(v).Bits)
+// num returns a constant of the type the operation computes in.
+func (c *context) num(v float64) codegen.Value {
+	return c.constant(c.at, c.outDType().Compute(), ir.FloatScalar(c.outDType(), v).Bits)
 }
 
 func (c *context) i64(v int64) codegen.Value {

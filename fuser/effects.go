@@ -9,13 +9,13 @@ import (
 // takeEffect takes an effect as a store of a value the block has at hand.
 func (b *block) takeEffect(pos int) Verdict {
 	op := &b.g.Ops[pos]
-	if indexedEffect(op) {
+	if writesByIndex(op) {
 		return refuse(RuleKind, "%v at places that are values", op.Kind)
 	}
 	if m, ok := b.maker(op.Inputs[0].ID); ok && b.isEffect(m.op) {
 		return refuse(RuleEffectRead, "tensor %d", op.Inputs[0].ID)
 	}
-	value := effectValue(op)
+	value := updateOf(op)
 	home, ok := b.home(value)
 	m, _ := b.maker(value)
 	switch {

@@ -22,6 +22,9 @@ type lowering struct {
 	space    []Dim // outer, then inner lengths
 	outer    int
 	anchor   path // from the output of the operation the template is built around
+	// clip bounds what is stored of a tensor that has only the first elements
+	// of the sorted axis.
+	clip map[ir.TensorID][]Window
 
 	kernel codegen.Kernel
 	call   Call
@@ -177,7 +180,7 @@ func (l *lowering) apply(at codegen.Level, fn ir.ScalarOp, args ...codegen.Value
 // they do.
 func (l *lowering) levelOf(at codegen.Level, args []codegen.Value) codegen.Level {
 	if l.template != codegen.Rows {
-		return codegen.Element
+		return at
 	}
 	for _, a := range args {
 		if l.kernel.Body[a].Level == codegen.Element {
@@ -189,7 +192,7 @@ func (l *lowering) levelOf(at codegen.Level, args []codegen.Value) codegen.Level
 
 // cast converts a value, unless its register already holds the result.
 func (l *lowering) cast(at codegen.Level, v codegen.Value, from, to ir.DType) codegen.Value {
-	if from == to || from == ir.BF16 && to == ir.F32 {
+	if from == to || to == from.Compute() {
 		return v
 	}
 	return l.emit(codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Level: l.levelOf(at, []codegen.Value{v}), Args: []codegen.Value{v}})
@@ -240,7 +243,7 @@ func (l *lowering) coord(at codegen.Level, axis int) codegen.Value {
 
 // store writes tensor t, whose elements p lays along the space.
 func (l *lowering) store(t ir.TensorID, p path, v codegen.Value) {
-	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: l.bind(t, p, nil, codegen.Out), Value: v})
+	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: l.bind(t, p, l.clip[t], codegen.Out), Value: v})
 }
 
 // derive names a length no tensor has.
@@ -319,6 +322,10 @@ func (g *Graph) viewStep(pos int) (step, bool) {
 			}
 		}
 		return step{kind: stepSlice, src: src, dst: dst, op: pos}, true
+	case ir.Unfold:
+		return unfoldStep(op, src, dst), true
+	case ir.Diagonal:
+		return diagonalStep(op, src, dst), true
 	}
 	return step{}, false
 }

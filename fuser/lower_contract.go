@@ -11,7 +11,7 @@ import (
 // Their instruction comes first in the kernel, at the one place the anchor's
 // space gives it.
 func contractRecipes() map[ir.Kind]recipe {
-	return map[ir.Kind]recipe{ir.MatMul: lowerMatMul, ir.Linear: lowerLinear, ir.Attention: lowerAttention}
+	return map[ir.Kind]recipe{ir.MatMul: lowerMatMul, ir.IntMatMul: lowerMatMul, ir.Linear: lowerLinear, ir.Attention: lowerAttention}
 }
 
 // templateAccess returns the access through which the template walks operand
@@ -203,9 +203,10 @@ func lowerAttention(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.param(scale, ir.F32)
+	t := c.outDType().Compute()
+	c.param(scale, t)
 	c.param(Param{Op: -1, Bits: uint64(int64(c.op.Attrs.N))}, ir.I64)
-	return c.done(c.emit(codegen.Instr{Op: codegen.OpAttention, Type: ir.F32})), nil
+	return c.done(c.emit(codegen.Instr{Op: codegen.OpAttention, Type: t})), nil
 }
 
 // headed returns p, which starts at the shape full of an attention operand

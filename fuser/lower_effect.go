@@ -1,89 +1,77 @@
 package fuser
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// effectValue returns the operand of an effect that holds what is written.
-func effectValue(op *ir.Operation) ir.TensorID {
-	if op.Kind == ir.SetSelect || op.Kind == ir.ScatterAdd {
-		return op.Inputs[2].ID
+// updateOf returns the operand of an effect, or of a kind that changes a part of
+// a copy, that holds what is written.
+func updateOf(op *ir.Operation) ir.TensorID {
+	switch op.Kind {
+	case ir.Set, ir.SetSlice, ir.SliceAssign:
+		return op.Inputs[1].ID
 	}
-	return op.Inputs[1].ID
+	return op.Inputs[2].ID
 }
 
-// indexedEffect reports whether an effect's place is known from values only,
-// so that it needs the Scatter template.
-func indexedEffect(op *ir.Operation) bool {
-	for i := range op.Ranges {
-		if op.Ranges[i].Input != 0 {
-			return true
-		}
+// writesByIndex reports whether the places an operation writes are known from
+// values only, so that it needs the Scatter template.
+func writesByIndex(op *ir.Operation) bool {
+	switch op.Kind {
+	case ir.Set:
+		return false
+	case ir.SetSlice, ir.SliceAssign:
+		return slices.ContainsFunc(op.Ranges, func(r ir.Range) bool { return r.Input != 0 })
 	}
-	return op.Kind == ir.SetSelect || op.Kind == ir.ScatterAdd
+	return true
 }
 
-// effect writes the value of an effect, whose own elements p lays along the
-// space, to the new version.
+// mode returns how an operation's value joins what is there.
+func mode(op *ir.Operation) ir.ScatterMode {
+	if op.Kind == ir.ScatterAdd {
+		return ir.ScatterSum
+	}
+	return op.Attrs.Mode
+}
+
+// effect writes the value of an operation, whose own elements p lays along the
+// space, to the new version of a Var or to a copy made before.
 func (l *lowering) effect(pos int, p path) error {
 	op := &l.g.Ops[pos]
-	value := effectValue(op)
+	value := updateOf(op)
 	v, err := l.placed(value, p)
 	if err != nil {
 		return err
 	}
 	t := l.g.output(pos)
-	// Effects are placed relative to the value they write.
-	c := &context{lowering: l, op: op, pos: pos, out: value, p: p}
-	switch {
-	case op.Kind == ir.Set:
+	if !writesByIndex(op) {
+		if op.Kind != ir.Set {
+			p = p.prepend(step{kind: stepSlice, src: l.g.shape(t), dst: l.g.shape(value), op: pos})
+		}
 		l.store(t, p, v)
-	case !indexedEffect(op):
-		l.store(t, p.prepend(step{kind: stepSlice, src: l.g.shape(t), dst: l.g.shape(value), op: pos}), v)
-	case op.Kind == ir.SetSlice:
-		at, index, err := c.sliced(t, p, c.coordOf)
-		if err != nil {
-			return err
-		}
-		l.scatter(t, at, v, index, ir.Assign)
-	default:
-		at, index, err := c.selected(t)
-		if err != nil {
-			return err
-		}
-		mode := ir.Assign
-		if op.Kind == ir.ScatterAdd {
-			mode = ir.ScatterSum
-		}
-		l.scatter(t, at, v, []codegen.Value{index}, mode)
+		return nil
 	}
-	return nil
-}
-
-// selected returns the path of the new version with the effect's axis indexed,
-// and the index value.
-func (c *context) selected(t ir.TensorID) (path, codegen.Value, error) {
-	axis := c.op.Attrs.Axes[0]
-	src, value := c.g.shape(t), c.g.shape(c.out)
-	axes, along := upTo(len(value)), make([]int, len(value))
-	for i := range along {
-		along[i] = -1
+	// What is written is placed relative to the value.
+	c := &context{lowering: l, op: op, pos: pos, out: value, p: p}
+	var at path
+	var index []codegen.Value
+	if op.Kind == ir.SetSlice || op.Kind == ir.SliceAssign {
+		at, index, err = c.sliced(t, p, c.coordOf)
+	} else {
+		at, index, err = c.pick(l.g.shape(t))
 	}
-	axes[axis], along[axis] = -1, 0
-	list := c.op.Inputs[1].ID
-	index, err := c.value(list, c.p.prepend(step{kind: stepMap, src: c.g.shape(list), dst: value, axes: along}), c.at)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	p, ok := c.p.lift(src[axis])
-	if !ok {
-		return nil, 0, &Refusal{RuleWindowBehindView, fmt.Sprintf("axis %d of %v", axis, c.op.Kind)}
+	if len(index) == 0 { // lists of no indices: every update is of the whole
+		at, _ = at.lift(unit)
+		index = []codegen.Value{c.i64(0)}
 	}
-	dst := append(append([]Dim(nil), value...), src[axis])
-	return p.prepend(step{kind: stepMap, src: src, dst: dst, axes: append(axes, axis)}), index, nil
+	l.scatter(t, at, v, index, mode(op))
+	return nil
 }
 
 // scatter joins v to what is where the index values say.
@@ -94,4 +82,49 @@ func (l *lowering) scatter(t ir.TensorID, p path, v codegen.Value, index []codeg
 	}
 	a := l.bind(t, p, nil, use)
 	l.kernel.Stores = append(l.kernel.Stores, codegen.Store{Access: a, Value: v, Index: index, Mode: mode})
+}
+
+// changesCopy reports whether an operation is a copy of operand 0 with a part
+// written over, and no element of it can be computed on its own.
+func changesCopy(op *ir.Operation) bool {
+	return ir.Lookup(op.Kind).Class == ir.ClassScatter || op.Kind == ir.SliceAssign && !readable(op)
+}
+
+// readable reports whether a SliceAssign is a choice at each element between x
+// and the value at a place strides can express.
+func readable(op *ir.Operation) bool {
+	return !slices.ContainsFunc(op.Ranges, func(r ir.Range) bool {
+		return r.Input != 0 || r.Step != 1 && r.Step != -1 && r.Len != 1
+	})
+}
+
+// change lowers an operation that changes a copy into two calls: the copy, which
+// is not needed where the output takes the storage of the operand, and the
+// writing.
+func (b *builder) change(pos int) (*Optimization, error) {
+	op := &b.g.Ops[pos]
+	x, t := op.Inputs[0].ID, b.g.output(pos)
+	o := &Optimization{Fuser: b.name, Ops: []int{pos}, Stored: []ir.TensorID{t}}
+
+	l := &lowering{g: b.g}
+	l.space, l.outer = b.g.shape(t), len(b.g.shape(t))
+	l.store(t, identity(l.space), l.load(x, identity(l.space), codegen.Element))
+	b.finish(l, o, "Copy")
+	o.Calls[0].Copies = true
+
+	l = &lowering{g: b.g}
+	if err := l.effect(pos, l.frame(pos)); err != nil {
+		return nil, err
+	}
+	b.finish(l, o, b.kernelName())
+	if !slices.Contains(o.Calls[1].Tensors, x) {
+		o.InPlace = []InPlace{{Out: t, In: x}}
+	}
+	return o, nil
+}
+
+// finish adds the kernel of a lowering to an optimization.
+func (b *builder) finish(l *lowering, o *Optimization, name string) {
+	o.Calls = append(o.Calls, l.finish(name))
+	b.account(l, o, &o.Calls[len(o.Calls)-1])
 }

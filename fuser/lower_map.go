@@ -5,41 +5,58 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// mapRecipes lowers the element-wise kinds: the scalar function of the table,
-// or an expansion, in the compute dtype, rounded once.
+// formula is what an element-wise kind does to its operands and scalars at one
+// element, in the compute dtype, before the one rounding.
+type formula func(c *context, v []codegen.Value) codegen.Value
+
+// mapRecipes lowers the element-wise kinds: the scalar function of the table, or
+// a formula.
 func mapRecipes() map[ir.Kind]recipe {
-	out := map[ir.Kind]recipe{}
+	out := map[ir.Kind]recipe{ir.Cast: lowerCast, ir.Bitcast: lowerBitcast}
 	for _, k := range ir.Kinds() {
-		if info := ir.Lookup(k); info.Class == ir.ClassMap && info.Scalar != ir.SNone {
-			out[k] = lowerScalar
+		if fn := ir.Lookup(k).Scalar; fn != ir.SNone {
+			out[k] = elementwiseBy(func(c *context, v []codegen.Value) codegen.Value { return c.fn(fn, v...) })
 		}
 	}
-	out[ir.Cast] = lowerCast
-	out[ir.Square] = lowerSquare
-	out[ir.Relu] = lowerRelu
-	out[ir.LeakyRelu] = lowerLeakyRelu
-	out[ir.Clamp] = lowerClamp
+	for _, part := range []map[ir.Kind]formula{arithmetic, activations, gradients} {
+		for k, f := range part {
+			out[k] = elementwiseBy(f)
+		}
+	}
 	return out
 }
 
-// lowerScalar applies the table's function to the operands, then the scalars.
-func lowerScalar(c *context) (codegen.Value, error) {
-	var args []codegen.Value
-	for i := range c.op.Operands() {
-		v, err := c.operand(i)
+// arithmetic is the formulas of the kinds without a scalar function of their
+// own.
+var arithmetic = map[ir.Kind]formula{
+	ir.Square: func(c *context, v []codegen.Value) codegen.Value { return c.fn(ir.SMul, v[0], v[0]) },
+	// With lo > hi the result is hi.
+	ir.Clamp: func(c *context, v []codegen.Value) codegen.Value {
+		return c.fn(ir.SMinimum, c.fn(ir.SMaximum, v[0], v[1]), v[2])
+	},
+	// (x−mean)/√(variance+ε)·weight + bias.
+	ir.BatchNorm: func(c *context, v []codegen.Value) codegen.Value {
+		eps := v[len(v)-1]
+		y := c.fn(ir.SDiv, c.fn(ir.SSub, v[0], v[1]), c.fn(ir.SSqrt, c.fn(ir.SAdd, v[2], eps)))
+		own := v[:len(v)-1]
+		if len(own) > 3 {
+			y = c.fn(ir.SMul, y, own[3])
+		}
+		if len(own) > 4 {
+			y = c.fn(ir.SAdd, y, own[4])
+		}
+		return y
+	},
+}
+
+func elementwiseBy(f formula) recipe {
+	return func(c *context) (codegen.Value, error) {
+		v, err := c.arguments()
 		if err != nil {
 			return 0, err
 		}
-		args = append(args, v)
+		return c.done(f(c, v)), nil
 	}
-	for i := range c.op.Scalars {
-		v, err := c.scalar(i)
-		if err != nil {
-			return 0, err
-		}
-		args = append(args, v)
-	}
-	return c.done(c.fn(ir.Lookup(c.op.Kind).Scalar, args...)), nil
 }
 
 func lowerCast(c *context) (codegen.Value, error) {
@@ -47,52 +64,21 @@ func lowerCast(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.cast(c.at, x, c.dtype(c.op.Inputs[0].ID), c.outDType()), nil
+	v := c.cast(c.at, x, c.dtype(c.op.Inputs[0].ID), c.outDType())
+	if c.op.Attrs.Flag && v != x {
+		c.kernel.Body[v].Overflow = true
+	}
+	return v, nil
 }
 
-func lowerSquare(c *context) (codegen.Value, error) {
+func lowerBitcast(c *context) (codegen.Value, error) {
 	x, err := c.operand(0)
-	if err != nil {
-		return 0, err
+	from, to := c.dtype(c.op.Inputs[0].ID), c.outDType()
+	if err != nil || from == to {
+		return x, err
 	}
-	return c.done(c.fn(ir.SMul, x, x)), nil
-}
-
-// lowerRelu is maximum(x, +0): −0 becomes +0 and NaN stays.
-func lowerRelu(c *context) (codegen.Value, error) {
-	x, err := c.operand(0)
-	if err != nil {
-		return 0, err
-	}
-	return c.done(c.fn(ir.SMaximum, x, c.f32(0))), nil
-}
-
-// lowerLeakyRelu is x where x ≥ 0, else slope·x.
-func lowerLeakyRelu(c *context) (codegen.Value, error) {
-	x, err := c.operand(0)
-	if err != nil {
-		return 0, err
-	}
-	slope, err := c.scalar(0)
-	if err != nil {
-		return 0, err
-	}
-	return c.done(c.fn(ir.SWhere, c.fn(ir.SGreaterEqual, x, c.f32(0)), x, c.fn(ir.SMul, slope, x))), nil
-}
-
-// lowerClamp is min(max(x, lo), hi): with lo > hi the result is hi.
-func lowerClamp(c *context) (codegen.Value, error) {
-	x, err := c.operand(0)
-	if err != nil {
-		return 0, err
-	}
-	lo, err := c.scalar(0)
-	if err != nil {
-		return 0, err
-	}
-	hi, err := c.scalar(1)
-	if err != nil {
-		return 0, err
-	}
-	return c.done(c.fn(ir.SMinimum, c.fn(ir.SMaximum, x, lo), hi)), nil
+	args := []codegen.Value{x}
+	return c.emit(codegen.Instr{
+		Op: codegen.OpBitcast, From: from, To: to, Type: to.Compute(), Level: c.levelOf(c.at, args), Args: args,
+	}), nil
 }

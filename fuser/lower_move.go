@@ -10,7 +10,7 @@ import (
 
 // moveRecipes lowers the kinds that rearrange elements and are no views.
 func moveRecipes() map[ir.Kind]recipe {
-	return map[ir.Kind]recipe{ir.Cat: lowerCat, ir.Pad: lowerPad, ir.Slice: lowerDynamicSlice, ir.Repeat: lowerRepeat}
+	return map[ir.Kind]recipe{ir.Cat: lowerCat, ir.Pad: lowerPad, ir.Slice: lowerDynamicSlice, ir.SliceAssign: lowerSliceAssign, ir.Repeat: lowerRepeat}
 }
 
 // aligned returns the path of a tensor whose axes are those of the output, but
@@ -68,6 +68,45 @@ func lowerPad(c *context) (codegen.Value, error) {
 		return c.value(x, c.p, c.at)
 	}
 	return c.loadAt(x, c.aligned(x), nil, windows, fill)
+}
+
+// lowerSliceAssign reads the value inside the window of the ranges; the fill is
+// x's value.
+func lowerSliceAssign(c *context) (codegen.Value, error) {
+	x, err := c.operand(0)
+	if err != nil {
+		return 0, err
+	}
+	value := c.op.Inputs[1].ID
+	part := c.g.shape(value)
+	p := c.aligned(value)
+	windows := []Window{}
+	var back []int
+	for i := range c.op.Ranges {
+		if c.op.Ranges[i].Step < 0 && part[i] != unit {
+			back = append(back, i)
+		}
+		if !c.g.keepsSome(c.op, i) {
+			continue
+		}
+		axis, err := c.axis(i)
+		if err != nil {
+			return 0, err
+		}
+		windows = append(windows, Window{Axis: axis, Len: part[i], Op: c.pos, Range: i + 1})
+	}
+	if len(back) > 0 {
+		p = p.prepend(step{kind: stepFlip, src: part, dst: part, axes: back})
+	}
+	if len(windows) == 0 { // all of x
+		return c.value(value, p, c.at)
+	}
+	return c.loadAt(value, p, nil, windows, x)
+}
+
+// keepsSome reports whether a SliceAssign leaves some of axis i as it is.
+func (g *Graph) keepsSome(op *ir.Operation, i int) bool {
+	return g.shape(op.Inputs[1].ID)[i] != g.shape(op.Inputs[0].ID)[i]
 }
 
 // lowerDynamicSlice picks elements start + coordinate·step along each axis

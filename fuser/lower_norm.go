@@ -15,6 +15,7 @@ func normRecipes() map[ir.Kind]recipe {
 		ir.LogSoftmax: lowerLogSoftmax,
 		ir.LayerNorm:  lowerLayerNorm,
 		ir.RMSNorm:    lowerRMSNorm,
+		ir.GroupNorm:  lowerGroupNorm,
 	}
 }
 
@@ -61,14 +62,56 @@ func lowerLayerNorm(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := c.rowContext()
-	eps, err := r.scalar(0)
+	n, _, err := c.normal(x)
 	if err != nil {
 		return 0, err
 	}
+	return c.scaled(n)
+}
+
+// lowerGroupNorm is lowerLayerNorm over the channels of a group and all axes
+// after; the space has the channels split into groups (groupSpace).
+func lowerGroupNorm(c *context) (codegen.Value, error) {
+	if err := c.anchored(codegen.Rows); err != nil {
+		return 0, err
+	}
+	x, err := c.elementValue(c.op.Inputs[0].ID, c.p)
+	if err != nil {
+		return 0, err
+	}
+	n, _, err := c.normal(x)
+	if err != nil {
+		return 0, err
+	}
+	return c.scaled(n)
+}
+
+// groupSpace makes the space [batch, group | channel of the group, the axes
+// after] and returns the path of the output.
+func (l *lowering) groupSpace(op *ir.Operation) path {
+	l.template = codegen.Rows
+	shape := l.g.shape(op.Outputs[0].ID)
+	groups, channels := unit, shape[1]
+	if op.Attrs.N != 1 {
+		groups = l.derive(Derived{Factor: op.Attrs.N, Num: unit, Den: unit})
+		channels = l.derive(Derived{Factor: 1, Num: shape[1], Den: groups})
+	}
+	l.space = append([]Dim{shape[0], groups, channels}, shape[2:]...)
+	l.outer = 2
+	l.anchor = identity(l.space).prepend(step{kind: stepReshape, src: shape, dst: l.space})
+	return l.anchor
+}
+
+// normal returns (d−e)/root and root = √(var+ε), ε being scalar 0.
+func (c *context) normal(x codegen.Value) (n, root codegen.Value, err error) {
+	r := c.rowContext()
+	eps, err := r.scalar(0)
+	if err != nil {
+		return 0, 0, err
+	}
 	d, e := c.deviations(x)
-	root := r.fn(ir.SSqrt, r.fn(ir.SAdd, c.variance(d, r.count()), eps))
-	return c.scaled(c.fn(ir.SDiv, c.fn(ir.SSub, d, e), root))
+	root = r.fn(ir.SSqrt, r.fn(ir.SAdd, c.variance(d, r.count()), eps))
+	return c.fn(ir.SDiv, c.fn(ir.SSub, d, e), root), root, nil
 }
 
 // lowerRMSNorm is x/√(mean(x²)+ε)·w.
@@ -77,14 +120,28 @@ func lowerRMSNorm(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := c.rowContext()
-	eps, err := r.scalar(0)
+	n, _, err := c.rootMeanSquare(x)
 	if err != nil {
 		return 0, err
 	}
-	mean := r.fn(ir.SDiv, c.reduce(codegen.RSum, c.fn(ir.SMul, x, x)), r.count())
-	root := r.fn(ir.SSqrt, r.fn(ir.SAdd, mean, eps))
-	return c.scaled(c.fn(ir.SDiv, x, root))
+	return c.scaled(n)
+}
+
+// rootMeanSquare returns x/root and root = √(mean(x²)+ε), ε being scalar 0.
+func (c *context) rootMeanSquare(x codegen.Value) (n, root codegen.Value, err error) {
+	r := c.rowContext()
+	eps, err := r.scalar(0)
+	if err != nil {
+		return 0, 0, err
+	}
+	root = r.fn(ir.SSqrt, r.fn(ir.SAdd, c.meanOf(c.fn(ir.SMul, x, x)), eps))
+	return c.fn(ir.SDiv, x, root), root, nil
+}
+
+// meanOf returns the mean of the elements of a row.
+func (c *context) meanOf(x codegen.Value) codegen.Value {
+	r := c.rowContext()
+	return r.fn(ir.SDiv, c.reduce(codegen.RSum, x), r.count())
 }
 
 // scaled multiplies by the weight and adds the bias, where given, and rounds.

@@ -7,7 +7,7 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// reduceRecipes lowers reductions and scans. The inner axes of the kernel are
+// reduceRecipes lowers reductions. The inner axes of the kernel are
 // the reduced axes in their recorded order, whatever views the operand is read
 // through, so the order of a sum is that of the operation.
 func reduceRecipes() map[ir.Kind]recipe {
@@ -22,7 +22,11 @@ func reduceRecipes() map[ir.Kind]recipe {
 		ir.ArgMin: argBy(codegen.RArgMin),
 		ir.Mean:   lowerMean,
 		ir.Var:    lowerVar,
-		ir.CumSum: lowerCumSum,
+		ir.Std:    lowerStd,
+
+		ir.LogSumExp: lowerLogSumExp,
+		ir.L2Norm:    lowerL2Norm,
+		ir.Norm:      lowerNorm,
 	}
 }
 
@@ -57,39 +61,75 @@ func lowerMean(c *context) (codegen.Value, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := c.rowContext()
-	return r.done(r.fn(ir.SDiv, c.reduce(codegen.RSum, x), r.count())), nil
+	return c.rowContext().done(c.meanOf(x)), nil
 }
 
 // lowerVar is the corrected two-pass variance with divisor max(n−c, 0).
 func lowerVar(c *context) (codegen.Value, error) {
+	v, err := c.sampleVariance()
+	if err != nil {
+		return 0, err
+	}
+	return c.rowContext().done(v), nil
+}
+
+func lowerStd(c *context) (codegen.Value, error) {
+	v, err := c.sampleVariance()
+	if err != nil {
+		return 0, err
+	}
+	r := c.rowContext()
+	return r.done(r.fn(ir.SSqrt, v)), nil
+}
+
+func (c *context) sampleVariance() (codegen.Value, error) {
 	x, err := c.reduced()
 	if err != nil {
 		return 0, err
 	}
 	d, _ := c.deviations(x)
 	r := c.rowContext()
-	divisor := r.fn(ir.SMaximum, r.fn(ir.SSub, r.count(), r.f32(float32(c.op.Attrs.N))), r.f32(0))
-	return r.done(c.variance(d, divisor)), nil
+	divisor := r.fn(ir.SMaximum, r.fn(ir.SSub, r.count(), r.num(float64(c.op.Attrs.N))), r.num(0))
+	return c.variance(d, divisor), nil
 }
 
-// lowerCumSum is the running sum along the scan's axis.
-func lowerCumSum(c *context) (codegen.Value, error) {
-	if c.template != codegen.Scan {
-		return 0, &Refusal{RuleKind, "CumSum outside of a scan"}
-	}
-	if err := c.innerIs(c.op.Attrs.Axes); err != nil {
-		return 0, err
-	}
-	x, err := c.operand(0)
+// lowerLogSumExp is m + log Σe^(x−m), m being the maximum, or m if that is
+// infinite, as it is of nothing.
+func lowerLogSumExp(c *context) (codegen.Value, error) {
+	x, err := c.reduced()
 	if err != nil {
 		return 0, err
 	}
-	v := c.emit(codegen.Instr{
-		Op: codegen.OpScan, Type: c.kernel.Body[x].Type, Reduce: codegen.RSum,
-		Exclusive: c.op.Attrs.Flag, Reverse: c.op.Attrs.Reverse, Args: []codegen.Value{x},
-	})
-	return c.done(v), nil
+	r := c.rowContext()
+	_, e := c.shifted(x)
+	m := c.reduce(codegen.RMax, x)
+	v := r.fn(ir.SAdd, m, r.fn(ir.SLog, c.reduce(codegen.RSum, e)))
+	return r.done(r.fn(ir.SWhere, r.fn(ir.SIsInf, m), m, v)), nil
+}
+
+// lowerL2Norm is √Σx².
+func lowerL2Norm(c *context) (codegen.Value, error) {
+	x, err := c.reduced()
+	if err != nil {
+		return 0, err
+	}
+	r := c.rowContext()
+	return r.done(r.fn(ir.SSqrt, c.reduce(codegen.RSum, c.apply(codegen.Element, ir.SMul, x, x)))), nil
+}
+
+// lowerNorm is (Σ|x|^p)^(1/p).
+func lowerNorm(c *context) (codegen.Value, error) {
+	x, err := c.reduced()
+	if err != nil {
+		return 0, err
+	}
+	r := c.rowContext()
+	p, err := r.scalar(0)
+	if err != nil {
+		return 0, err
+	}
+	powers := c.apply(codegen.Element, ir.SPow, c.apply(codegen.Element, ir.SAbs, x), p)
+	return r.done(r.fn(ir.SPow, c.reduce(codegen.RSum, powers), r.fn(ir.SRecip, p))), nil
 }
 
 // rowContext returns c for values that exist once a row.
@@ -99,13 +139,14 @@ func (c *context) rowContext() *context {
 	return &r
 }
 
-// count returns the number of elements of a row.
+// count returns the number of elements of a row, in the type the operation
+// computes in.
 func (c *context) count() codegen.Value {
-	key := instrKey{op: codegen.OpCount}
+	key := instrKey{op: codegen.OpCount, typ: c.outDType().Compute()}
 	if v, ok := c.memo.instr(key); ok {
 		return v
 	}
-	return c.memo.keep(key, c.emit(codegen.Instr{Op: codegen.OpCount, Type: ir.F32, Level: codegen.Row}))
+	return c.memo.keep(key, c.emit(codegen.Instr{Op: codegen.OpCount, Type: key.typ, Level: codegen.Row}))
 }
 
 // reduce joins the elements of a row; the same elements are joined once.
@@ -166,10 +207,8 @@ func (c *context) innerIs(axes []int) error {
 // deviations returns d = x−m and e = Σd/n, with m = Σx/n. e is what rounding
 // left of the mean.
 func (c *context) deviations(x codegen.Value) (d, e codegen.Value) {
-	r := c.rowContext()
-	m := r.fn(ir.SDiv, c.reduce(codegen.RSum, x), r.count())
-	d = c.apply(codegen.Element, ir.SSub, x, m)
-	return d, r.fn(ir.SDiv, c.reduce(codegen.RSum, d), r.count())
+	d = c.apply(codegen.Element, ir.SSub, x, c.meanOf(x))
+	return d, c.meanOf(d)
 }
 
 // variance is max((Σd² − (Σd)²/n)/divisor, 0); the maximum keeps NaN.
@@ -178,5 +217,5 @@ func (c *context) variance(d, divisor codegen.Value) codegen.Value {
 	sum := c.reduce(codegen.RSum, d)
 	squares := c.reduce(codegen.RSum, c.apply(codegen.Element, ir.SMul, d, d))
 	correction := r.fn(ir.SDiv, r.fn(ir.SMul, sum, sum), r.count())
-	return r.fn(ir.SMaximum, r.fn(ir.SDiv, r.fn(ir.SSub, squares, correction), divisor), r.f32(0))
+	return r.fn(ir.SMaximum, r.fn(ir.SDiv, r.fn(ir.SSub, squares, correction), divisor), r.num(0))
 }

@@ -73,19 +73,20 @@ func (c *context) random(op codegen.Op, t ir.DType) (codegen.Value, error) {
 	return c.emit(codegen.Instr{Op: op, Type: t, Index: seed}), nil
 }
 
-// unitUniform returns float32(w>>8)·2⁻²⁴, in [0, 1): both steps are exact.
-func (c *context) unitUniform() (codegen.Value, error) {
+// unitUniform returns (w>>8)·2⁻²⁴ as f32 or f64, in [0, 1): both steps are
+// exact.
+func (c *context) unitUniform(t ir.DType) (codegen.Value, error) {
 	w, err := c.random(codegen.OpPhilox, ir.I64)
 	if err != nil {
 		return 0, err
 	}
-	top := c.cast(c.at, c.fn(ir.SDiv, w, c.i64(1<<8)), ir.I64, ir.F32)
-	return c.fn(ir.SMul, top, c.f32(1.0/(1<<24))), nil
+	top := c.cast(c.at, c.fn(ir.SDiv, w, c.i64(1<<8)), ir.I64, t)
+	return c.fn(ir.SMul, top, c.constant(c.at, t, ir.FloatScalar(t, 1.0/(1<<24)).Bits)), nil
 }
 
 // lowerUniform is low + u·(high−low), each step rounded.
 func lowerUniform(c *context) (codegen.Value, error) {
-	u, err := c.unitUniform()
+	u, err := c.unitUniform(c.outDType().Compute())
 	if err != nil {
 		return 0, err
 	}
@@ -106,7 +107,7 @@ func (c *context) twoScalars(i int) (a, b codegen.Value, err error) {
 
 // lowerNormal is mean + z·deviation.
 func lowerNormal(c *context) (codegen.Value, error) {
-	z, err := c.random(codegen.OpNormal, ir.F32)
+	z, err := c.random(codegen.OpNormal, c.outDType().Compute())
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +119,7 @@ func lowerNormal(c *context) (codegen.Value, error) {
 }
 
 func lowerBernoulli(c *context) (codegen.Value, error) {
-	u, err := c.unitUniform()
+	u, err := c.unitUniform(ir.F32)
 	if err != nil {
 		return 0, err
 	}
@@ -154,5 +155,6 @@ func lowerRandInt(c *context) (codegen.Value, error) {
 	m := div(below, 1<<16)
 	n := rest(below, m, 1<<16)
 	lower := div(c.fn(ir.SAdd, c.fn(ir.SMul, w, m), div(c.fn(ir.SMul, w, n), 1<<16)), 1<<16)
-	return c.fn(ir.SAdd, low, c.fn(ir.SAdd, c.fn(ir.SMul, w, h), lower)), nil
+	v := c.fn(ir.SAdd, low, c.fn(ir.SAdd, c.fn(ir.SMul, w, h), lower))
+	return c.cast(c.at, v, ir.I64, c.outDType()), nil
 }

@@ -81,5 +81,5 @@ func (m *memo) access(t ir.TensorID, p path, window []Window) (int, bool) {
 }
 
 func (w Window) equal(v Window) bool {
-	return w.Axis == v.Axis && w.Const == v.Const && w.Len == v.Len && slices.Equal(w.Sum, v.Sum)
+	return w.Axis == v.Axis && w.Const == v.Const && w.Len == v.Len && w.Op == v.Op && w.Range == v.Range && slices.Equal(w.Sum, v.Sum)
 }

@@ -45,8 +45,8 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
 		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)
 	}
-	for _, in := range op.Inputs {
-		if v := b.need(in.ID, p.expand(b.g.shape(in.ID), b.g.shape(base))); !v.Accepted {
+	for i, in := range op.Inputs {
+		if v := b.need(in.ID, p.prepend(b.g.operandStep(op, i))); !v.Accepted {
 			return v
 		}
 	}

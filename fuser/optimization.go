@@ -27,6 +27,7 @@ const (
 	ViewExpand                  // to Shape
 	ViewSlice                   // by the Ranges of operation Op; an axis whose start is a tensor is left whole
 	ViewFlip                    // of Axes
+	ViewAffine                  // to Shape, by Terms from Start
 )
 
 // View is one step on the way from a stored tensor's layout to what a kernel
@@ -36,7 +37,13 @@ type View struct {
 	Shape []Dim
 	Axes  []int
 	Op    int // position in the segment
+	Terms []Term
+	Start []int // by axis before the view
 }
+
+// Term says that the coordinate along axis From before a view grows by Factor
+// with each step along axis To after it.
+type Term struct{ From, To, Factor int }
 
 // Binding places one access of a kernel: the tensor's layout, taken through
 // the views, with its axes put in the order of the kernel's space.
@@ -56,12 +63,14 @@ type Binding struct {
 }
 
 // Window bounds one axis of a kernel's space. Lo is Const plus the sum of the
-// lengths Sum.
+// lengths Sum, plus, when Range is not 0, the least coordinate that range
+// Range−1 of operation Op takes, whose step is 1 or −1.
 type Window struct {
-	Axis  int
-	Const int
-	Sum   []Dim
-	Len   Dim
+	Axis      int
+	Const     int
+	Sum       []Dim
+	Len       Dim
+	Op, Range int
 }
 
 // Param is a runtime scalar of a kernel: scalar Scalar of operation Op, or,
@@ -79,6 +88,9 @@ type Call struct {
 	Access  []Binding     // one for each access of the kernel
 	Params  []Param       // one for each parameter of the kernel
 	Derived []Derived     // lengths named by negative Dims
+	// Copies says that the call makes the second of its tensors a copy of the
+	// first. It need not run when one took the other's storage.
+	Copies bool
 }
 
 // Alias is an output that is a view of a stored tensor and costs no launch.

@@ -16,6 +16,10 @@ const (
 	stepReshape
 	stepSlice // by the ranges of operation op; ranges with a start that is a tensor are left whole
 	stepFlip  // of axes
+	// stepAffine makes the coordinate along each axis before the step a sum of
+	// multiples of those after it and a constant: windows, diagonals, single
+	// places of an axis.
+	stepAffine
 )
 
 // step leads from one index space to the next.
@@ -25,6 +29,9 @@ type step struct {
 	dst  []Dim // the space after it
 	axes []int // map: for each axis of dst the axis of src, or -1; flip: the axes
 	op   int   // slice
+
+	terms []Term // affine
+	start []int  // affine: the constant of each axis of src
 }
 
 // path leads from the index space of a stored tensor to the space of a block
@@ -125,6 +132,17 @@ func (p path) expand(src, dst []Dim) path {
 	return p.prepend(step{kind: stepMap, src: src, dst: dst, axes: axes})
 }
 
+// fixed returns the step to a tensor without its last axis, at one place of it.
+func fixed(src []Dim, at int) step {
+	last := len(src) - 1
+	s := step{kind: stepAffine, src: src, dst: src[:last], start: make([]int, last+1)}
+	for i := range last {
+		s.terms = append(s.terms, Term{i, i, 1})
+	}
+	s.start[last] = at
+	return s
+}
+
 // walk returns the path from a tensor of shape src in which axis i of the
 // space is the tensor's axis axes[i], or none.
 func walk(src, space []Dim, axes []int) path {
@@ -143,8 +161,12 @@ func (p path) lift(length Dim) (path, bool) {
 		last := len(s.src)
 		s.src = append(slices.Clone(s.src), length)
 		s.dst = append(slices.Clone(s.dst), length)
-		if s.kind == stepMap {
+		switch s.kind {
+		case stepMap:
 			s.axes = append(slices.Clone(s.axes), last)
+		case stepAffine:
+			s.terms = append(slices.Clone(s.terms), Term{last, len(s.dst) - 1, 1})
+			s.start = append(slices.Clone(s.start), 0)
 		}
 		out = append(out, s)
 	}
@@ -222,7 +244,8 @@ func (p path) rowMajor() bool {
 // equal reports whether two paths are the same.
 func (p path) equal(q path) bool {
 	return slices.EqualFunc(p, q, func(a, b step) bool {
-		return a.kind == b.kind && a.op == b.op && slices.Equal(a.axes, b.axes) && slices.Equal(a.dst, b.dst)
+		return a.kind == b.kind && a.op == b.op && slices.Equal(a.axes, b.axes) && slices.Equal(a.dst, b.dst) &&
+			slices.Equal(a.terms, b.terms) && slices.Equal(a.start, b.start)
 	})
 }
 
@@ -239,6 +262,8 @@ func (p path) views() []View {
 			out = append(out, View{Kind: ViewSlice, Op: s.op})
 		case stepFlip:
 			out = append(out, View{Kind: ViewFlip, Axes: s.axes})
+		case stepAffine:
+			out = append(out, View{Kind: ViewAffine, Shape: s.dst, Terms: s.terms, Start: s.start})
 		}
 	}
 	return out

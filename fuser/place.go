@@ -130,7 +130,7 @@ func (b *block) settle(pos int, home path) Verdict {
 	op := &b.g.Ops[pos]
 	t := b.g.output(pos)
 	shape := b.g.shape(t)
-	operand := func(in ir.TensorID) Verdict { return b.need(in, home.expand(b.g.shape(in), shape)) }
+	operand := func(i int) Verdict { return b.need(op.Inputs[i].ID, home.prepend(b.g.operandStep(op, i))) }
 
 	var v Verdict
 	switch op.Kind {
@@ -146,7 +146,7 @@ func (b *block) settle(pos int, home path) Verdict {
 			}
 		}
 		if len(padded) == 0 {
-			v = operand(op.Inputs[0].ID)
+			v = operand(0)
 		} else {
 			v = b.moved(pos, home, op.Inputs[:1], padded...)
 		}
@@ -158,13 +158,23 @@ func (b *block) settle(pos int, home path) Verdict {
 			}
 		}
 		v = b.moved(pos, home, op.Inputs[:1], dynamic...)
-	case ir.Select, ir.Gather, ir.Embedding:
+	case ir.SliceAssign:
+		var changed []int
+		for i := range shape {
+			if b.g.keepsSome(op, i) {
+				changed = append(changed, i)
+			}
+		}
+		if v = operand(0); v.Accepted {
+			v = b.moved(pos, home, op.Inputs[1:2], changed...)
+		}
+	case ir.Select, ir.Gather, ir.Embedding, ir.GatherND:
 		v = b.indexed(pos, home)
 	default:
 		v = accepted
-		for _, in := range op.Operands() {
+		for i := range op.Operands() {
 			if v.Accepted {
-				v = operand(in.ID)
+				v = operand(i)
 			}
 		}
 		if ir.Lookup(op.Kind).Class == ir.ClassRandom {
@@ -175,9 +185,9 @@ func (b *block) settle(pos int, home path) Verdict {
 		}
 	}
 	// Scalars and starts that are tensors are read everywhere.
-	for _, in := range op.Inputs[len(op.Operands()):] {
+	for i := len(op.Operands()); i < len(op.Inputs); i++ {
 		if v.Accepted {
-			v = operand(in.ID)
+			v = operand(i)
 		}
 	}
 	if !v.Accepted {
@@ -227,26 +237,15 @@ func (b *block) moved(pos int, home path, operands []ir.TensorRef, axes ...int) 
 // indexed checks a gather: the indices are values, the tensor lies in memory.
 func (b *block) indexed(pos int, home path) Verdict {
 	op := &b.g.Ops[pos]
-	x, list := op.Inputs[0].ID, op.Inputs[1].ID
-	out, shape := b.g.shape(b.g.output(pos)), b.g.shape(list)
-	along := upTo(len(out))
-	switch op.Kind {
-	case ir.Select:
-		for i := range along {
-			along[i] = -1
-		}
-		along[op.Attrs.Axes[0]] = 0
-	case ir.Embedding:
-		along[len(along)-1] = -1
-	case ir.Gather:
-		for i, length := range b.g.shape(x) {
-			if i != op.Attrs.Axes[0] && length != out[i] && !home.plain() {
-				return refuse(RuleWindowBehindView, "axis %d of Gather", i)
-			}
-		}
+	x, out := op.Inputs[0].ID, b.g.shape(b.g.output(pos))
+	how := b.g.picked(op, b.g.shape(x), out)
+	if _, ok := how.from(b.g.shape(x), out, home); !ok {
+		return refuse(RuleWindowBehindView, "%v", op.Kind)
 	}
-	if v := b.need(list, home.prepend(step{kind: stepMap, src: shape, dst: out, axes: along})); !v.Accepted {
-		return v
+	for _, list := range how.lists {
+		if v := b.need(op.Inputs[1].ID, list.then(home)); !v.Accepted {
+			return v
+		}
 	}
 	return b.fromMemory(op, x, b.g.points(out), RuleIndexedRead)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var viewNames = [...]string{"reshape", "permute", "expand", "slice", "flip"}
+var viewNames = [...]string{"reshape", "permute", "expand", "slice", "flip", "affine"}
 
 // String prints the view with the entries of the table of lengths it names,
 // such as "reshape[d1 d2]", or the operation whose ranges it takes.
@@ -15,6 +15,8 @@ func (v View) String() string {
 		return viewNames[v.Kind] + dimsString(v.Shape)
 	case ViewSlice:
 		return fmt.Sprintf("slice(op %d)", v.Op)
+	case ViewAffine:
+		return viewNames[v.Kind] + dimsString(v.Shape) + fmt.Sprint(v.Terms, v.Start)
 	}
 	return viewNames[v.Kind] + fmt.Sprint(v.Axes)
 }
@@ -43,6 +45,9 @@ func (b Binding) String() string {
 		fmt.Fprintf(&s, " window(axis %d from %d", w.Axis, w.Const)
 		for _, d := range w.Sum {
 			fmt.Fprintf(&s, "+%v", d)
+		}
+		if w.Range > 0 {
+			fmt.Fprintf(&s, "+range %d of operation %d", w.Range-1, w.Op)
 		}
 		fmt.Fprintf(&s, " length %v)", w.Len)
 	}

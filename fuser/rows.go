@@ -28,7 +28,7 @@ chip from pass to pass.
 It refuses other axes (axes), a row too large to stay on chip (row-on-chip), and what elementwise refuses.`,
 	anchor: takeRows,
 	anchors: func(op *ir.Operation) bool {
-		return op.Kind != ir.CumSum && rowAxes(op) != nil
+		return ir.Lookup(op.Kind).Class != ir.ClassScan && rowAxes(op) != nil
 	},
 	needsAnchor: true,
 }
@@ -54,8 +54,8 @@ func takeRows(b *block, pos int) Verdict {
 	if v := b.need(in, whole); !v.Accepted {
 		return v
 	}
-	for _, other := range op.Inputs[1:] {
-		if v := b.need(other.ID, whole.expand(b.g.shape(other.ID), b.frame)); !v.Accepted {
+	for i := 1; i < len(op.Inputs); i++ {
+		if v := b.need(op.Inputs[i].ID, whole.expand(b.g.shape(op.Inputs[i].ID), b.frame)); !v.Accepted {
 			return v
 		}
 	}

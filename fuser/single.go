@@ -2,6 +2,7 @@ package fuser
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
@@ -19,6 +20,9 @@ func Single(g *Graph, op int) (*Optimization, error) {
 		return nil, &Refusal{RuleMalformed, fmt.Sprintf("no operation %d of %d", op, len(g.Ops))}
 	}
 	b := &builder{g: g, name: "single", ops: []int{op}, stored: func(ir.TensorID) bool { return true }}
+	if changesCopy(&g.Ops[op]) {
+		return b.change(op)
+	}
 	l := &lowering{g: g, ops: b.ops}
 	t := g.output(op)
 	if s, ok := g.viewStep(op); ok {
@@ -51,6 +55,10 @@ func (l *lowering) frame(pos int) path {
 		l.space, l.anchor = contractSpace(l.g, op)
 		l.outer = len(l.space) - 1
 		return l.anchor
+	case info.Class == ir.ClassOrder:
+		return l.sorted(op)
+	case op.Kind == ir.GroupNorm:
+		return l.groupSpace(op)
 	case rowAxes(op) != nil:
 		l.template = codegen.Rows
 		if info.Class == ir.ClassScan {
@@ -61,11 +69,11 @@ func (l *lowering) frame(pos int) path {
 		l.space, _ = l.repeatSpace(op)
 		l.outer = len(l.space)
 		return identity(l.space).prepend(step{kind: stepReshape, src: out, dst: l.space})
-	case info.Class == ir.ClassEffect:
-		if indexedEffect(op) {
+	case info.Class == ir.ClassEffect, changesCopy(op):
+		if writesByIndex(op) {
 			l.template = codegen.Scatter
 		}
-		out = l.g.shape(effectValue(op))
+		out = l.g.shape(updateOf(op))
 	}
 	l.space, l.outer = out, len(out)
 	return identity(out)
@@ -79,9 +87,9 @@ func rowAxes(op *ir.Operation) []int {
 		return append([]int{}, op.Attrs.Axes...)
 	case ir.ClassComposite:
 		switch op.Kind {
-		case ir.LayerNorm, ir.RMSNorm:
+		case ir.LayerNorm, ir.RMSNorm, ir.LayerNormBackward, ir.RMSNormBackward:
 			return []int{len(op.Inputs[0].Shape) - 1}
-		case ir.Softmax, ir.LogSoftmax:
+		case ir.Softmax, ir.LogSoftmax, ir.SoftmaxBackward, ir.LogSoftmaxBackward:
 			return append([]int{}, op.Attrs.Axes...)
 		}
 	}
@@ -91,18 +99,8 @@ func rowAxes(op *ir.Operation) []int {
 // rowFrame makes the space the given shape with axes as its inner axes, and
 // returns the path from that shape, or from it with the axes reduced.
 func (l *lowering) rowFrame(shape []Dim, axes []int, reduced bool) path {
-	inner := make(map[int]bool, len(axes))
-	for _, a := range axes {
-		inner[a] = true
-	}
-	var order []int
-	for a := range shape {
-		if !inner[a] {
-			order = append(order, a)
-		}
-	}
-	l.outer = len(order)
-	order = append(order, axes...)
+	order := rowOrder(len(shape), axes)
+	l.outer = len(order) - len(axes)
 	l.space = make([]Dim, len(order))
 	for k, a := range order {
 		l.space[k] = shape[a]
@@ -110,11 +108,20 @@ func (l *lowering) rowFrame(shape []Dim, axes []int, reduced bool) path {
 	src := shape
 	if reduced {
 		src = make([]Dim, len(shape))
-		for a := range shape {
-			if !inner[a] {
-				src[a] = shape[a]
-			}
+		for _, a := range order[:l.outer] {
+			src[a] = shape[a]
 		}
 	}
 	return walk(src, l.space, order)
+}
+
+// rowOrder returns the axes of a shape with the given ones last.
+func rowOrder(rank int, axes []int) []int {
+	order := make([]int, 0, rank)
+	for a := range rank {
+		if !slices.Contains(axes, a) {
+			order = append(order, a)
+		}
+	}
+	return append(order, axes...)
 }

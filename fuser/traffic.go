@@ -44,7 +44,7 @@ func (g *Graph) held(t ir.TensorID) int64 {
 func (g *Graph) touched(t ir.TensorID, p path, points int64) int64 {
 	n := points
 	for _, s := range p {
-		if s.kind == stepSlice {
+		if s.kind == stepSlice || s.kind == stepAffine {
 			n = min(n, g.points(s.dst))
 		}
 	}
@@ -76,7 +76,7 @@ func (g *Graph) readAlone(op *ir.Operation, i int) int64 {
 	t := op.Inputs[i].ID
 	n := g.held(t)
 	switch op.Kind {
-	case ir.Select, ir.Gather, ir.Embedding, ir.Slice, ir.Pad:
+	case ir.Select, ir.Gather, ir.Embedding, ir.GatherND, ir.Slice, ir.Pad:
 		if i == 0 {
 			n = min(n, int64(op.Outputs[0].Shape.NumElements())*int64(g.Tensors[t].DType.Size()))
 		}
@@ -110,7 +110,7 @@ func (b *block) count(pos int) {
 	effect := ir.Lookup(op.Kind).Class == ir.ClassEffect
 	out := b.g.bytes(b.g.output(pos))
 	if effect {
-		out = b.g.bytes(effectValue(op))
+		out = b.g.bytes(updateOf(op))
 	}
 	b.launches++
 	b.unfused += out

@@ -198,7 +198,7 @@ func (s source) ranges(g *fuser.Graph, dims []int) []ir.Operation {
 // there, and leaves the axes whole whose start is a tensor.
 func viewShape(g *fuser.Graph, v fuser.View, shape []fuser.Dim) []fuser.Dim {
 	switch v.Kind {
-	case fuser.ViewReshape, fuser.ViewExpand:
+	case fuser.ViewReshape, fuser.ViewExpand, fuser.ViewAffine:
 		return v.Shape
 	case fuser.ViewPermute:
 		out := make([]fuser.Dim, len(v.Axes))
@@ -209,7 +209,7 @@ func viewShape(g *fuser.Graph, v fuser.View, shape []fuser.Dim) []fuser.Dim {
 	case fuser.ViewSlice:
 		op := &g.Ops[v.Op]
 		part := op.Outputs[0].Shape
-		if op.Kind == ir.SetSlice {
+		if op.Kind == ir.SetSlice || op.Kind == ir.SliceAssign {
 			part = op.Inputs[1].Shape
 		}
 		out := relative(g, part)

@@ -210,6 +210,9 @@ func (e *executor) launch(st *step, launches []codegen.Launch) error {
 	}
 	defer e.dropAside()
 	for c := range st.opt.Calls {
+		if call := &st.opt.Calls[c]; call.Copies && e.mem[call.Tensors[0]] == e.mem[call.Tensors[1]] {
+			continue // the output took the operand's storage
+		}
 		if err := e.call(st.opt, &st.opt.Calls[c], st.exes[c], &launches[c]); err != nil {
 			return err
 		}
