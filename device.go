@@ -28,6 +28,8 @@ type config struct {
 	fusion  fusion.Options
 	fuse    bool
 	trace   string
+
+	noFusers []string
 }
 
 // WithFusion switches fusing on, the default, or off: every operation then is
@@ -94,13 +96,13 @@ func Open(name string, opts ...Option) (*Device, error) {
 	c.fusion.Seed = uint64(set.Seed)
 	c.fusion.NoGraphs = !set.Graphs
 	c.fusion.PlanDir = set.PlanDir
+	c.noFusers = set.NoFusers
+	c.fusion.Optimize.Disable = set.NoPasses
 	for _, o := range opts {
 		o(&c)
 	}
-	if c.fuse {
-		c.fusion.Fusers = append(fuser.Default(), c.fusion.Fusers...)
-	} else {
-		c.fusion.Fusers = nil
+	if err := c.choose(); err != nil {
+		return nil, err
 	}
 	dev, err := backend.Open(name, c.backend)
 	if err != nil {

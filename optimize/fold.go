@@ -37,15 +37,19 @@ func (w *work) joinViews(i int) {
 	}
 	inner := &w.ops[p]
 	switch op.Kind {
-	case ir.Permute:
+	case ir.Permute, ir.Reshape, ir.Expand:
+	default:
+		return
+	}
+	if w.skips("fold-view", i) {
+		return
+	}
+	if op.Kind == ir.Permute {
 		axes := make([]int, len(op.Attrs.Axes))
 		for k, a := range op.Attrs.Axes {
 			axes[k] = inner.Attrs.Axes[a]
 		}
 		op.Attrs.Axes = axes
-	case ir.Reshape, ir.Expand:
-	default:
-		return
 	}
 	w.log.add(Decision{Event: EventRewrite, Rule: "fold-view", Op: i, Detail: fmt.Sprintf("reads %s, not its view %s", tensorName(inner.Inputs[0].ID), tensorName(op.Inputs[0].ID))})
 	w.replace(i, 0, inner.Inputs[0].ID)

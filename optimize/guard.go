@@ -60,6 +60,7 @@ const (
 	GuardScalarEqual    = "scalar-equal"    // two operations were merged because their scalars and slice starts were equal
 	GuardRangeFull      = "range-full"      // a slice was dropped because it took everything
 	GuardReshapeStrided = "reshape-strided" // a reshape is read without a copy
+	GuardReplaced       = "replaced"        // an extra pass gives the same answer of an operation
 	GuardRowFits        = "row-fits"        // a reduced row fits, or does not fit, on chip
 )
 

@@ -12,6 +12,11 @@ import (
 type Options struct {
 	// Disable names passes that do not run, see Passes.
 	Disable []string
+	// Extra are passes that run after those of the table; see Replace.
+	Extra []Pass
+	// Skip, if set, is asked of every rewrite that could change a value whether
+	// to leave it out: to find one that does.
+	Skip func(pass string, op *ir.Operation) bool
 	// Force fuses whatever is legal and accepted, whether it saves time or not.
 	Force bool
 	// Check validates every plan, with its fallbacks, before it is returned.
@@ -75,9 +80,11 @@ func (p *Planner) prepare(seg *Segment) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, pass := range Passes {
-		if !w.disabled(pass.Name) {
-			pass.run(w)
+	for _, table := range [][]Pass{Passes, p.opts.Extra} {
+		for _, pass := range table {
+			if !w.disabled(pass.Name) {
+				pass.run(w)
+			}
 		}
 	}
 	w.settle()

@@ -61,7 +61,11 @@ func (p *Planner) version(program []byte) Version {
 	for _, f := range p.factories {
 		fmt.Fprintf(h, "fuser %s %q\n", f.Name, f.Doc)
 	}
+	for _, pass := range p.opts.Extra {
+		fmt.Fprintf(h, "pass %s %q\n", pass.Name, pass.Doc)
+	}
 	opts := p.opts
+	opts.Extra = nil
 	opts.Disable = slices.Sorted(slices.Values(opts.Disable))
 	opts.Check, opts.LogLimit = false, 0 // change no plan
 	fmt.Fprintf(h, "options %+v\nprofile %+v\n", opts, p.profile)

@@ -63,6 +63,11 @@ func newWork(seg *Segment, opts Options) (*work, error) {
 
 func (w *work) disabled(pass string) bool { return slices.Contains(w.opts.Disable, pass) }
 
+// skips reports whether a rewrite is to be left out.
+func (w *work) skips(pass string, op int) bool {
+	return w.opts.Skip != nil && w.opts.Skip(pass, &w.ops[op])
+}
+
 func (w *work) class(op int) ir.Class { return ir.Lookup(w.ops[op].Kind).Class }
 
 func (w *work) isView(op int) bool { return isView(&w.ops[op]) }
@@ -119,6 +124,9 @@ func (w *work) replace(op, i int, t ir.TensorID) {
 // merge records that the output of an operation equals the tensor of, which
 // stands for it from now on. Only tensors of the same shape and dtype merge.
 func (w *work) merge(pass string, op int, of ir.TensorID) {
+	if w.skips(pass, op) {
+		return
+	}
 	out := w.ops[op].Outputs[0].ID
 	w.merged[op] = true
 	w.same[out] = of

@@ -34,6 +34,7 @@ type Options struct {
 	NoGraphs   bool // captures run their function again instead of replaying
 	Persistent bool // allocations persist, as in PersistentAllocations
 	Logger     *slog.Logger
+	Inspect    Inspector // nil: none
 }
 
 // Runtime runs streams on one device.

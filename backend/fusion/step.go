@@ -16,8 +16,10 @@ func (e *executor) step(i int) {
 	if e.s.profiles != nil {
 		e.beginBlock(st.opt.Ops)
 	}
-	if e.bind.hollow[i] || e.tainted(st) {
+	look := e.inspect(st)
+	if e.bind.hollow[i] || e.tainted(st) || look.apart() {
 		e.alone(i)
+		look.ran()
 		e.free(st)
 		return
 	}
@@ -50,6 +52,7 @@ func (e *executor) step(i int) {
 	for _, a := range st.opt.Aliases {
 		e.alias(int32(a.Tensor), int32(a.Of))
 	}
+	look.ran()
 	for _, pos := range st.effects {
 		e.effectDone(pos, nil)
 	}

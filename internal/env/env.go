@@ -24,6 +24,8 @@ type Settings struct {
 	MemoryLimit int64  // bytes, 0: what the machine has
 	Seed        int64
 	Poison      bool
+	NoFusers    []string
+	NoPasses    []string
 	PlanDir     string // "": plans are not kept
 }
 
@@ -39,6 +41,10 @@ type Variable struct {
 var table = []Variable{
 	{"SINTER_FUSION", "0, 1", "1", "0 runs every operation as a kernel of its own.",
 		boolean(func(s *Settings) *bool { return &s.Fusion })},
+	{"SINTER_NO_FUSERS", "names, with commas between", "", "Leaves out fusers; `irdump fusers` lists them.",
+		func(s *Settings, v string) error { s.NoFusers = strings.Split(v, ","); return nil }},
+	{"SINTER_NO_PASSES", "names, with commas between", "", "Leaves out passes that rewrite what was recorded; `irdump passes` lists them.",
+		func(s *Settings, v string) error { s.NoPasses = strings.Split(v, ","); return nil }},
 	{"SINTER_GRAPHS", "0, 1", "1", "0 makes captured graphs run their closure again instead of replaying.",
 		boolean(func(s *Settings) *bool { return &s.Graphs })},
 	{"SINTER_TRACE", "file", "", "Records what is run to the file, for irdump.",
