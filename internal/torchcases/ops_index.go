@@ -160,7 +160,7 @@ func span(n, start, end, step int) sinter.Range {
 	return sinter.SpanStep(start, max(start, end), step)
 }
 
-// indexed is x[...] with ints, lists of indices, slices of a whole axis and an
+// indexed is x[...] with lists of indices, slices of a whole axis and an
 // ellipsis at the end.
 func indexed(c *Call) *tensor {
 	x := c.x()
@@ -168,13 +168,14 @@ func indexed(c *Call) *tensor {
 	if !ok {
 		items = []any{c.Args[1]}
 	}
+	if !slices.ContainsFunc(items, func(v any) bool { _, ok := v.(int); return !ok }) {
+		items = []any{items} // one list
+	}
 	// The axes with indices go first, and their indices last in a list.
 	var axes []int
 	var lists tensors
 	for i, item := range items {
 		switch item := item.(type) {
-		case int:
-			axes, lists = append(axes, i), append(lists, sinter.Scalar(c.at, int64(item)))
 		case TensorArg:
 			axes, lists = append(axes, i), append(lists, c.put("index", item))
 		case []any:
