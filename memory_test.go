@@ -134,6 +134,26 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// What only the queue holds is freed, by running it, before memory runs out.
+func TestQueueRunsBeforeMemoryRunsOut(t *testing.T) {
+	for _, fuse := range []bool{true, false} {
+		dev := open(t, sinter.WithFusion(fuse), sinter.WithMemoryLimit(18<<20))
+		var sums tensors
+		data := make([]float32, 1<<20)
+		for i := range 20 {
+			data[i] = 1
+			x := sinter.From(dev, data, 1<<20)
+			require.NoError(t, x.Err(), "%d", i)
+			sums = append(sums, x.Sum())
+			x.Release()
+		}
+		for i, s := range sums {
+			require.Equal(t, []float32{float32(i + 1)}, read[float32](t, s))
+		}
+		require.LessOrEqual(t, dev.Stats().Memory.Peak, int64(18<<20))
+	}
+}
+
 // Weights loaded inside take exactly their bytes.
 func TestPersistentAllocations(t *testing.T) {
 	sizes := []int{1, 33, 1000, 5001, 70_001}

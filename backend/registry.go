@@ -22,8 +22,6 @@ type Options struct {
 	MemoryLimit int64
 	// Logger takes warnings; nil: slog.Default().
 	Logger *slog.Logger
-	// Seed is where the device's random numbers start.
-	Seed int64
 	// Poison fills freed and fresh memory with NaN patterns (bytes 0xFF), so
 	// that reading what was never written or already freed shows.
 	Poison bool

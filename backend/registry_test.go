@@ -43,9 +43,9 @@ func withDrivers(t *testing.T, drivers map[string]Driver) {
 
 func TestOpenByName(t *testing.T) {
 	withDrivers(t, map[string]Driver{"slow": {Rank: 0, Open: opener("slow", nil)}, "fast": {Rank: 5, Open: opener("fast", nil)}})
-	d, err := Open("slow", Options{Seed: 7})
+	d, err := Open("slow", Options{Workers: 7})
 	require.NoError(t, err)
-	assert.Equal(t, &fakeDevice{name: "slow", opts: Options{Seed: 7}}, d)
+	assert.Equal(t, &fakeDevice{name: "slow", opts: Options{Workers: 7}}, d)
 	d, err = Open("fast:3", Options{})
 	require.NoError(t, err)
 	assert.Equal(t, &fakeDevice{name: "fast", number: 3}, d)

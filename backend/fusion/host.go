@@ -33,7 +33,7 @@ func (s *Stream) fromHost(name string, dtype ir.DType, shape ir.Shape, pc uintpt
 	if s.closed || s.rt.closed.Load() {
 		return fail(&ClosedError{"stream"})
 	}
-	st, err := s.alloc(shape.NumElements() * dtype.Size())
+	st, err := s.allocDraining(shape.NumElements() * dtype.Size())
 	if err != nil {
 		return fail(err)
 	}

@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -93,4 +94,16 @@ func (s *Stream) allocBuffer(bytes int) (*backend.Buffer, error) {
 		defer dev.UsePool(s.id, pool)
 	}
 	return dev.Alloc(s.id, bytes)
+}
+
+// allocDraining is alloc outside a drain: when memory is short, what is queued
+// runs first, which frees what only it holds.
+func (s *Stream) allocDraining(bytes int) (*Storage, error) {
+	st, err := s.alloc(bytes)
+	var short *backend.OutOfMemoryError
+	if len(s.queue.nodes) == 0 || s.window != nil || !errors.As(err, &short) {
+		return st, err
+	}
+	s.drain(context.Background(), len(s.queue.nodes))
+	return s.alloc(bytes)
 }

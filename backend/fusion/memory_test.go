@@ -151,3 +151,83 @@ func TestReportWaitsForADrain(t *testing.T) {
 	require.Equal(t, int64(32), (<-done).InUse)
 	require.Equal(t, []float32{0.75, 0.875, 1, 1.125}, read(t, x))
 }
+
+// capturePass records v += x in a window whose warm-ups leave v as they made it.
+func capturePass(t *testing.T, s *fusion.Stream, v *fusion.Var, x *fusion.Value) *fusion.Recording {
+	t.Helper()
+	ctx := context.Background()
+	w, err := s.OpenWindow(ctx, fusion.WindowOptions{KeepVars: true})
+	require.NoError(t, err)
+	var outs []*fusion.Value
+	for i := range 4 {
+		require.NoError(t, w.Begin(i == 3))
+		sum := s.Record(ir.Operation{Kind: ir.Add}, v.Value(), x)
+		s.Effect(v, ir.Operation{Kind: ir.Set}, sum)
+		outs, err = w.End(ctx, []*fusion.Value{sum})
+		require.NoError(t, err)
+	}
+	return w.Recording(outs)
+}
+
+// A Var may lie in the memory of a graph that is gone: it goes when the Var
+// does.
+func TestGraphMemoryOutlivesTheGraph(t *testing.T) {
+	for _, fusers := range [][]fuser.Factory{nil, fuser.Default()} {
+		rt, dev := openFaulty(t, fusers)
+		s := rt.Default()
+		x := fromOnes(s, 1000)
+		func() {
+			v := s.NewVar(x)
+			r := capturePass(t, s, v, x)
+			want := read(t, v.Value())
+			require.NoError(t, r.Close())
+			require.Equal(t, want, read(t, v.Value()))
+			require.Positive(t, dev.MemoryReport().Of(backend.FirstPool).InUse, "the Var's")
+		}()
+		x.Release(0)
+		settled(t, dev, 0)
+		_, err := rt.Trim(context.Background())
+		require.NoError(t, err)
+		require.Zero(t, dev.Memory().Reserved, "%v", dev.MemoryReport())
+	}
+}
+
+// Captures keep to their pools when all else is persistent, and a report or a
+// Trim leaves them alone.
+func TestMemoryDuringACapture(t *testing.T) {
+	dev, err := backend.Open("cpu", backend.Options{Workers: 1, Poison: true})
+	require.NoError(t, err)
+	rt, err := fusion.New(dev, fusion.Options{Fusers: fuser.Default(), Logger: silent, Persistent: true})
+	require.NoError(t, err)
+	defer rt.Close()
+	ctx := context.Background()
+	s, other := rt.Default(), newStream(t, rt)
+	x := fromOnes(s, 1000)
+	v := s.NewVar(x)
+	r := capturePass(t, s, v, x)
+	require.NoError(t, r.Replay())
+	report, err := rt.MemoryReport(ctx)
+	require.NoError(t, err)
+	require.Zero(t, report.Of(backend.General).Pages)
+	require.Positive(t, report.Of(backend.FirstPool).InUse)
+	require.Positive(t, report.Of(backend.Persistent).InUse)
+
+	w, err := s.OpenWindow(ctx, fusion.WindowOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Begin(false))
+	y := s.Record(scalarOp(ir.Add, 1), x)
+	z := other.Record(scalarOp(ir.Add, 1), fromOnes(other, 10))
+	report, err = rt.MemoryReport(ctx)
+	require.NoError(t, err)
+	require.Equal(t, fusion.Pending, y.State(), "a pass is not cut")
+	require.Equal(t, fusion.Stored, z.State())
+	require.NotZero(t, report.Usage.InUse)
+	var refused *backend.CaptureError
+	_, err = rt.Trim(ctx)
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, backend.CaptureTrim, refused.Reason)
+	w.Abandon()
+	_, err = rt.Trim(ctx)
+	require.NoError(t, err)
+	require.NoError(t, r.Replay())
+}
