@@ -101,6 +101,14 @@ func TestChurn(t *testing.T) {
 		return b.done()
 	}
 	none := func(*builder) {}
+	never := func([]int, []codegen.Layout) bool { return false }
+	strided := func(b *builder) { b.seg.Tensors[0].Layout.Strides = []int{2} }
+	effect := func(inPlace bool) *Segment {
+		b := &builder{}
+		t := b.set(b.variable(4), b.in(4), inPlace)
+		b.seg.Tensors[t].Var = 1
+		return b.done()
+	}
 	cases := map[string]struct {
 		segs  []*Segment
 		plans []*Plan
@@ -117,7 +125,49 @@ func TestChurn(t *testing.T) {
 			[]*Segment{segment(4, none), segment(4, func(b *builder) { b.asked(2) }), segment(4, func(b *builder) { b.asked(2); b.dead(1) })},
 			[]*Plan{{}, {}, {}},
 			[]uint64{1, 2, 3},
-			Churn{Plans: 3, Cause: "t1 is dead now", Op: "0:Neg", Mend: "keep the same tensors and release the same ones from run to run"},
+			Churn{Plans: 3, Cause: "t1 is dead now", Op: "result of 0:Neg", Mend: "release it, or let its scope end, at the same place in every run"},
+		},
+		"a guard of the table": {
+			[]*Segment{segment(4, none), segment(5, none), segment(6, none)},
+			[]*Plan{{}, {Guards: []Guard{{Name: GuardRowFits, Detail: "1:Sum", Op: 1, Holds: never}}}, {}},
+			[]uint64{1, 1, 1},
+			Churn{Plans: 3, Cause: "guard row-fits failed", Op: "1:Sum", Mend: guardMends[GuardRowFits]},
+		},
+		"plans were forgotten": {
+			[]*Segment{segment(4, none), segment(4, none), segment(4, none)},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 1, 1},
+			Churn{Plans: 3, Cause: "earlier plans were forgotten", Mend: "keep more plans, or record fewer different sequences"},
+		},
+		"an input": {
+			[]*Segment{segment(4, none), segment(4, none), segment(4, func(b *builder) { b.seg.Tensors[0].Takeable = true })},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 2, 3},
+			Churn{Plans: 3, Cause: "t0 is free to take now", Op: "input of 0:Neg", Mend: "release it, or keep what shares its memory, at the same place in every run"},
+		},
+		"a layout": {
+			[]*Segment{segment(4, none), segment(4, strided), segment(4, none)},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 2, 3},
+			Churn{Plans: 3, Cause: "t0 is dense in memory now", Op: "input of 0:Neg", Mend: "pass it dense in every run or in none"},
+		},
+		"an effect": {
+			[]*Segment{effect(true), effect(false), effect(true)},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 2, 3},
+			Churn{Plans: 3, Cause: "t2 is written over the old version now", Op: "result of 0:Set", Mend: "take values of the Var, and release them, at the same places in every run"},
+		},
+		"a Var": {
+			[]*Segment{segment(4, none), segment(4, none), segment(4, func(b *builder) { b.seg.Tensors[0].Var = 1 })},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 2, 3},
+			Churn{Plans: 3, Cause: "t0 is a version of a Var now", Op: "input of 0:Neg", Mend: "use a Var, or a tensor, in every run"},
+		},
+		"aliases": {
+			[]*Segment{segment(4, none), segment(4, none), segment(4, func(b *builder) { b.seg.Tensors[0].Buffer = 7 })},
+			[]*Plan{{}, {}, {}},
+			[]uint64{1, 2, 3},
+			Churn{Plans: 3, Cause: "which tensors share memory differs", Mend: "let the same tensors share memory in every run"},
 		},
 	}
 	for name, c := range cases {

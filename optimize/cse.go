@@ -37,7 +37,7 @@ func shareEqual(w *work) {
 		}
 		if len(w.ops[i].Scalars)+len(w.ops[i].Ranges) > 0 {
 			w.guards = append(w.guards, Guard{
-				Name: GuardScalarEqual, Detail: fmt.Sprintf("%s, %s", opName(w.seg, first), opName(w.seg, i)),
+				Name: GuardScalarEqual, Detail: fmt.Sprintf("%s, %s", opName(w.seg, first), opName(w.seg, i)), Op: i,
 				HoldsOps: func(ops []ir.Operation) bool { return equalScalars(ops, i, first) },
 			})
 		}

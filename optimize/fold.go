@@ -85,7 +85,7 @@ func (w *work) identityView(i int) bool {
 // rangeFull guards that a slice still starts at the beginning of every axis;
 // lengths and steps are part of the relative form.
 func rangeFull(seg *Segment, i int) Guard {
-	return Guard{Name: GuardRangeFull, Detail: opName(seg, i), HoldsOps: func(ops []ir.Operation) bool {
+	return Guard{Name: GuardRangeFull, Detail: opName(seg, i), Op: i, HoldsOps: func(ops []ir.Operation) bool {
 		return !slices.ContainsFunc(ops[i].Ranges, func(r ir.Range) bool { return r.Start != 0 })
 	}}
 }

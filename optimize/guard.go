@@ -12,6 +12,7 @@ import (
 type Guard struct {
 	Name   string // what it guards, such as "reshape-strided"
 	Detail string // the operations or tensors it is about
+	Op     int    // the operation that recorded what it is about, -1: an input
 	// Holds tells whether the fact is true of the lengths and input layouts
 	// (see Facts). Nil: the fact is about neither.
 	Holds func(dims []int, layouts []codegen.Layout) bool
@@ -99,7 +100,7 @@ func reshapeGuards(g *fuser.Graph, seg *Segment, blocks []Block) []Guard {
 			s.first = seg.Dims
 			s.layout = seg.Tensors[s.tensor].Layout
 			holds := func(dims []int, layouts []codegen.Layout) bool { return s.strided(g, dims, layouts) }
-			out = append(out, Guard{Name: GuardReshapeStrided, Detail: tensorName(t), Holds: holds})
+			out = append(out, Guard{Name: GuardReshapeStrided, Detail: tensorName(t), Op: g.Tensors[t].Producer, Holds: holds})
 		}
 	}
 	for _, b := range blocks {
@@ -259,7 +260,7 @@ func rowGuards(g *fuser.Graph, seg *Segment, p *fuser.Profile) []Guard {
 		}
 		first := fits(seg.Dims)
 		holds := func(dims []int, _ []codegen.Layout) bool { return fits(dims) == first }
-		out = append(out, Guard{Name: GuardRowFits, Detail: opName(seg, i), Holds: holds})
+		out = append(out, Guard{Name: GuardRowFits, Detail: opName(seg, i), Op: i, Holds: holds})
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func Replace(name, doc string, f func(op *ir.Operation) (operand int, ok bool)) 
 				continue
 			}
 			k, ok := f(&w.ops[i])
-			w.guards = append(w.guards, Guard{Name: GuardReplaced, Detail: opName(w.seg, i), HoldsOps: func(ops []ir.Operation) bool {
+			w.guards = append(w.guards, Guard{Name: GuardReplaced, Detail: opName(w.seg, i), Op: i, HoldsOps: func(ops []ir.Operation) bool {
 				now, same := f(&ops[i])
 				return now == k && same == ok
 			}})

@@ -14,8 +14,7 @@ import (
 func (s *Stream) late(v *Value) error {
 	r := v.recipe
 	if !r.held {
-		s.rt.late.add(v.hash)
-		s.stats.recomputed.Add(1)
+		s.noteLate(v)
 	}
 	e := s.executor()
 	defer s.release(e)

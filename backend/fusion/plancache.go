@@ -24,7 +24,6 @@ func newPlanCache(planner *optimize.Planner, limit int, dir string, log *slog.Lo
 	if dir != "" {
 		c.store.OpenDir(dir)
 	}
-	c.cache.OnChurn = func(x optimize.Churn) { log.Warn("sinter: " + x.String()) }
 	return c
 }
 

@@ -64,6 +64,7 @@ type Runtime struct {
 	observer atomic.Pointer[Observer]
 	ended    Stats        // of the streams that are closed, under mu
 	churned  atomic.Int64 // churn reports
+	again    recomputations
 }
 
 var (
@@ -92,6 +93,7 @@ func New(dev backend.Device, opts Options) (*Runtime, error) {
 		seed:    opts.Seed, seedings: 1,
 	}
 	rt.plans = newPlanCache(rt.planner, opts.PlanCache, opts.PlanDir, opts.Logger)
+	rt.plans.cache.OnChurn = func(x optimize.Churn) { rt.sayChurn(x.String()) }
 	rt.late.init()
 	if opts.Persistent {
 		rt.persistent.Store(1)
