@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"math"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -19,17 +21,30 @@ type binaryLoops[D, A elem] struct {
 // applyStep returns the step of OpApply; operand is the type of the last
 // operand, which names the loop.
 func applyStep(v int, in *codegen.Instr, args []int, operand ir.DType) func(*worker) {
+	f := applyLoop(v, in, args, laneOf(operand))
+	if leaves(in.Fn) {
+		return wrapped(f, v, in.Type)
+	}
+	return f
+}
+
+func applyLoop(v int, in *codegen.Instr, args []int, l lane) func(*worker) {
 	switch in.Fn {
 	case ir.SWhere:
-		switch operand {
-		case ir.F32:
+		switch l {
+		case laneF64:
+			return whereStep[float64](v, args)
+		case laneF32:
 			return whereStep[float32](v, args)
-		case ir.I64:
-			return whereStep[int64](v, args)
+		case laneBool:
+			return whereStep[uint8](v, args)
 		}
-		return whereStep[uint8](v, args)
+		return whereStep[int64](v, args)
 	case ir.SMulAdd:
-		if operand == ir.F32 {
+		switch l {
+		case laneF64:
+			return ternaryStep(v, args, mulAddLoopF64)
+		case laneF32:
 			return ternaryStep(v, args, mulAddLoopF32)
 		}
 		return ternaryStep(v, args, mulAddLoopI64)
@@ -37,26 +52,76 @@ func applyStep(v int, in *codegen.Instr, args []int, operand ir.DType) func(*wor
 	toBool := in.Type == ir.Bool
 	if len(args) == 1 {
 		switch {
-		case operand == ir.F32 && toBool:
+		case l == laneF64 && toBool:
+			return unaryStep(v, args[0], unaryF64ToBool[in.Fn])
+		case l == laneF64:
+			return unaryStep(v, args[0], unaryF64ToF64[in.Fn])
+		case l == laneF32 && toBool:
 			return unaryStep(v, args[0], unaryF32ToBool[in.Fn])
-		case operand == ir.F32:
+		case l == laneF32:
 			return unaryStep(v, args[0], unaryF32ToF32[in.Fn])
-		case operand == ir.I64:
+		case l == laneI64:
 			return unaryStep(v, args[0], unaryI64ToI64[in.Fn])
+		case l == laneU64:
+			return unaryStep(v, args[0], unaryU64ToU64[in.Fn])
 		}
 		return unaryStep(v, args[0], unaryBoolToBool[in.Fn])
 	}
 	switch {
-	case operand == ir.F32 && toBool:
+	case l == laneF64 && toBool:
+		return binaryStep(v, args, binaryF64ToBool[in.Fn])
+	case l == laneF64:
+		return binaryStep(v, args, binaryF64ToF64[in.Fn])
+	case l == laneF32 && toBool:
 		return binaryStep(v, args, binaryF32ToBool[in.Fn])
-	case operand == ir.F32:
+	case l == laneF32:
 		return binaryStep(v, args, binaryF32ToF32[in.Fn])
-	case operand == ir.I64 && toBool:
+	case l == laneI64 && toBool:
 		return binaryStep(v, args, binaryI64ToBool[in.Fn])
-	case operand == ir.I64:
+	case l == laneI64:
 		return binaryStep(v, args, binaryI64ToI64[in.Fn])
+	case l == laneU64 && toBool:
+		return binaryStep(v, args, binaryU64ToBool[in.Fn])
+	case l == laneU64:
+		return binaryStep(v, args, binaryU64ToU64[in.Fn])
 	}
 	return binaryStep(v, args, binaryBoolToBool[in.Fn])
+}
+
+// leaves reports whether results of integers can leave the width of their
+// operands.
+func leaves(fn ir.ScalarOp) bool {
+	switch fn {
+	case ir.SAbs, ir.SNeg, ir.SBitNot, ir.SAdd, ir.SSub, ir.SMul, ir.SDiv, ir.SFloorDiv, ir.SPow, ir.SShl, ir.SMulAdd:
+		return true
+	}
+	return false
+}
+
+// wrapped returns a step followed by one that wraps its results to the width
+// of t, where registers are wider.
+func wrapped(f func(*worker), v int, t ir.DType) func(*worker) {
+	if !t.IsInt() || t.Size() == 8 {
+		return f
+	}
+	return func(w *worker) {
+		f(w)
+		wrap(vals[int64](&w.regs[v]), t)
+	}
+}
+
+// wrap brings integers into the form a register of type t has.
+func wrap(d []int64, t ir.DType) {
+	shift := 64 - 8*t.Size()
+	if t.IsSigned() {
+		for i, x := range d {
+			d[i] = x << shift >> shift
+		}
+		return
+	}
+	for i, x := range d {
+		d[i] = int64(uint64(x) << shift >> shift)
+	}
 }
 
 func unaryStep[D, A elem](v, a int, f unaryLoop[D, A]) func(*worker) {
@@ -128,6 +193,13 @@ func mulAddLoopF32(d, a, b, c []float32) {
 	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 	for i := range d {
 		d[i] = mulAdd(a[i], b[i], c[i])
+	}
+}
+
+func mulAddLoopF64(d, a, b, c []float64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = math.FMA(a[i], b[i], c[i])
 	}
 }
 

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
@@ -14,17 +18,23 @@ import (
 // ordinary.
 func specials(t ir.DType) []value {
 	var out []value
-	switch t {
-	case ir.F32:
-		for _, b := range append(specialF32, 0x7f7f0000, 0x42c80000, 0xc2c80000, 0x3f000000, 0x3fc00000, 0x40200000, 0x5f000000, 0xdf000000, 0x5effffff) {
-			out = append(out, value{f: math.Float32frombits(b)})
+	switch {
+	case t == ir.Bool:
+		return []value{{}, {b: true}}
+	case t.IsInt():
+		least, greatest := t.Limits()
+		for _, i := range []int64{0, 1, -1, 2, -2, 3, 7, 8, 31, 62, 63, 64, 127, -128, least, least + 1, int64(greatest), 1077936129, -1077936129, 1<<53 + 1, 1 << 24, 1<<24 + 1} {
+			out = append(out, value{i: t.Wrap(i)})
 		}
-	case ir.I64:
-		for _, i := range []int64{0, 1, -1, 2, -2, 3, 62, 63, 64, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1077936129, -1077936129, 1<<53 + 1, 1 << 24, 1<<24 + 1} {
-			out = append(out, value{i: i})
+		return out
+	}
+	for _, b := range append(specialF32, 0x7f7f0000, 0x42c80000, 0xc2c80000, 0x3f000000, 0x3fc00000, 0x40200000, 0x5f000000, 0xdf000000, 0x5effffff, 0x3dcccccd, 0xc0e00000, 0x40400000) {
+		out = append(out, value{f: float64(math.Float32frombits(b))})
+	}
+	if t == ir.F64 {
+		for _, f := range []float64{math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0x1p-1022, 0.1, 1.0 / 3, 1e15 + 0.3, 1<<63 - 1024, 1 << 63, 1 << 64, 1<<64 - 2048, -0x1p63, 2.5} {
+			out = append(out, value{f: f})
 		}
-	default:
-		out = []value{{}, {b: true}}
 	}
 	return out
 }
@@ -46,13 +56,7 @@ func pairs(fn ir.ScalarOp, t ir.DType, constant int) *maker {
 	}
 	args := []codegen.Value{load(1, 0), load(0, 1)}
 	if constant < 2 {
-		bits := uint64(vals[n/2].i)
-		switch t {
-		case ir.F32:
-			bits = uint64(math.Float32bits(vals[n/2].f))
-		case ir.Bool:
-			bits = 1
-		}
+		bits := scalarBits(t, vals[n/2])
 		args[constant] = m.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Index: m.param(t, bits)})
 	}
 	out := t
@@ -66,15 +70,10 @@ func pairs(fn ir.ScalarOp, t ir.DType, constant int) *maker {
 
 func operandTypes(fn ir.ScalarOp) []ir.DType {
 	var out []ir.DType
-	sig := fn.Sig()
-	if sig.Float {
-		out = append(out, ir.F32)
-	}
-	if sig.Int {
-		out = append(out, ir.I64)
-	}
-	if sig.Bool {
-		out = append(out, ir.Bool)
+	for _, t := range ir.DTypes() {
+		if t == t.Compute() && fn.Sig().DefinedFor(t) {
+			out = append(out, t)
+		}
 	}
 	return out
 }
@@ -85,6 +84,9 @@ func TestBinaryFunctions(t *testing.T) {
 			continue
 		}
 		for _, ty := range operandTypes(fn) {
+			if ty.IsFloat() && !slices.Contains(exactOps, fn) {
+				continue // see TestBinaryFloatFunctions
+			}
 			for constant := range 3 {
 				t.Run(fmt.Sprint(fn, ty, constant), func(t *testing.T) {
 					m := pairs(fn, ty, constant)
@@ -100,11 +102,7 @@ func TestBinaryFunctions(t *testing.T) {
 func TestOtherFunctions(t *testing.T) {
 	for _, fn := range ir.ScalarOps() {
 		sig := fn.Sig()
-		exact := sig.Arity == 3
-		for _, e := range exactOps {
-			exact = exact || e == fn && sig.Arity == 1
-		}
-		if !exact {
+		if sig.Arity == 2 || !slices.Contains(exactOps, fn) {
 			continue
 		}
 		for _, ty := range operandTypes(fn) {
@@ -138,30 +136,114 @@ func TestOtherFunctions(t *testing.T) {
 	}
 }
 
-// Every cast on special values, and on every bfloat16 and its neighbourhood.
-func TestCasts(t *testing.T) {
-	for _, from := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
-		vals := specials(from.Compute())
-		if from.IsFloat() {
-			for b := range uint32(1 << 16) {
-				vals = append(vals, value{f: math.Float32frombits(b << 16)})
-				if from == ir.F32 {
-					vals = append(vals, value{f: math.Float32frombits(b<<16 | 0x8000)}, value{f: math.Float32frombits(b<<16 | 0x8001)})
-				}
+// castInputs returns all values of a dtype of up to 16 bits, and special ones
+// and patterns spread over all of them of the others.
+func castInputs(from ir.DType) []value {
+	if from.Size() < 4 {
+		var vals []value
+		for b := range uint64(1) << min(16, 8*from.Size()) {
+			if from == ir.Bool && b > 1 {
+				break
+			}
+			vals = append(vals, storedValue(from, b))
+		}
+		return vals
+	}
+	vals := specials(from)
+	r := rand.New(rand.NewPCG(3, 3))
+	for range kernels(2000, 20000) {
+		bits := r.Uint64() >> (64 - 8*from.Size())
+		if r.IntN(2) == 0 && from.IsInt() {
+			bits >>= r.IntN(8 * from.Size())
+		}
+		vals = append(vals, storedValue(from, bits))
+	}
+	if from.IsInt() {
+		return vals
+	}
+	// halves between neighbours of each smaller float, and next to them
+	for _, to := range []ir.DType{ir.F16, ir.BF16, ir.F8E4M3, ir.F8E5M2} {
+		for code := uint64(0); code < 1<<(8*to.Size()-1); code += 1 + uint64(r.IntN(to.Size()*to.Size()*8)) {
+			x, y := storedValue(to, code).f, storedValue(to, code+1).f
+			mid := x + (y-x)/2
+			for _, f := range []float64{mid, math.Nextafter(mid, x), math.Nextafter(mid, y), -mid} {
+				vals = append(vals, value{f: f})
 			}
 		}
-		for _, to := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
-			m := &maker{r: rand.New(rand.NewPCG(1, 1))}
-			m.k.Outer = 1
-			m.l.Dims = []int{len(vals)}
-			b := m.buffer(from, codegen.In, len(vals))
-			for i, v := range vals {
-				writeElem(m.mem[b], from, i, v)
+	}
+	if from == ir.F64 {
+		// next to halves between float32 values
+		for range kernels(1000, 10000) {
+			f := float64(math.Float32frombits(r.Uint32()))
+			mid := f + (float64(math.Nextafter32(float32(f), 9e9))-f)/2
+			vals = append(vals, value{f: mid}, value{f: math.Nextafter(mid, 1e300)}, value{f: math.Nextafter(mid, -1e300)})
+		}
+	}
+	return vals
+}
+
+// convertKernel builds one cast or bitcast of the values.
+func convertKernel(op codegen.Op, from, to ir.DType, overflow bool, vals []value) *maker {
+	m := &maker{r: rand.New(rand.NewPCG(1, 1))}
+	m.k.Outer = 1
+	m.l.Dims = []int{len(vals)}
+	b := m.buffer(from, codegen.In, len(vals))
+	for i, v := range vals {
+		writeElem(m.mem[b], from, i, v)
+	}
+	dense := codegen.AccessArgs{Strides: []int{1}}
+	x := m.emit(codegen.Instr{Op: codegen.OpLoad, Type: from.Compute(), Access: m.access(b, dense, false)})
+	y := m.emit(codegen.Instr{Op: op, From: from, To: to, Type: to.Compute(), Overflow: overflow, Args: []codegen.Value{x}})
+	m.k.Stores = []codegen.Store{{Access: m.access(m.buffer(to, codegen.Out, len(vals)), dense, false), Value: y}}
+	return m
+}
+
+// Every cast: exhaustively from dtypes of up to 16 bits.
+func TestCasts(t *testing.T) {
+	for _, from := range ir.DTypes() {
+		vals := castInputs(from)
+		for _, to := range ir.DTypes() {
+			for _, overflow := range []bool{false, true} {
+				if overflow && !to.IsFloat8() {
+					continue
+				}
+				m := convertKernel(codegen.OpCast, from, to, overflow, vals)
+				t.Run(fmt.Sprint(from, to, overflow), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 			}
-			x := m.emit(codegen.Instr{Op: codegen.OpLoad, Type: from.Compute(), Access: m.access(b, codegen.AccessArgs{Strides: []int{1}}, false)})
-			y := m.emit(codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Args: []codegen.Value{x}})
-			m.k.Stores = []codegen.Store{{Access: m.access(m.buffer(to, codegen.Out, len(vals)), codegen.AccessArgs{Strides: []int{1}}, false), Value: y}}
+		}
+	}
+}
+
+func TestBitcasts(t *testing.T) {
+	for _, from := range ir.DTypes() {
+		for _, to := range ir.DTypes() {
+			if from.Size() != to.Size() || from == ir.Bool || to == ir.Bool {
+				continue
+			}
+			m := convertKernel(codegen.OpBitcast, from, to, false, castInputs(from))
 			t.Run(fmt.Sprint(from, to), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 		}
+	}
+}
+
+// What is rounded once from 64 bits, where going through float32 would round
+// twice.
+func TestCastRoundsOnce(t *testing.T) {
+	for _, c := range []struct {
+		from, to ir.DType
+		x, want  value
+	}{
+		{ir.I64, ir.BF16, value{i: 1077936129}, value{f: 1082130432}},
+		{ir.U64, ir.BF16, value{i: 1077936129}, value{f: 1082130432}},
+		{ir.F64, ir.BF16, value{f: 1077936129}, value{f: 1082130432}},
+		{ir.F64, ir.F16, value{f: 1 + 0x1p-11 + 0x1p-40}, value{f: 1 + 0x1p-10}},
+		{ir.F32, ir.F8E4M3, value{f: 464}, value{f: 448}},
+		{ir.F32, ir.U8, value{f: 300}, value{i: 255}},
+		{ir.F32, ir.U8, value{f: -2.7}, value{}},
+		{ir.I64, ir.U8, value{i: -1}, value{i: 255}},
+	} {
+		m := convertKernel(codegen.OpCast, c.from, c.to, false, []value{c.x})
+		require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
+		assert.Equal(t, c.want, readElem(m.mem[1], c.to, 0), "%v → %v of %v", c.from, c.to, c.x)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
 )
 
 // Block lengths of attention. Keys are taken in blocks of a fixed length,
@@ -17,6 +18,13 @@ const (
 	farOffset = 1 << 40
 )
 
+// attention is a compiled attention kernel.
+type attention[T float32 | float64] struct {
+	q, k, v, mask *codec[T] // mask: nil if there is none to add
+	multiply      multiplier[T]
+	exp           func(d, a []T)
+}
+
 // attentionState is an attention launch: for each batch point a matrix of
 // queries, of keys and of values.
 type attentionState struct {
@@ -27,14 +35,30 @@ type attentionState struct {
 	qStep, kStep  int // from query to query, key to key
 	vStep         int
 	maskQ, maskK  int
-	scale         float32
 	offset        int64
 	blocks        int // of queries
 }
 
-// driveAttention runs the online softmax of Milakov and Gimelshein over blocks
-// of keys ("Online normalizer calculation for softmax").
-func driveAttention(r *run, par codegen.Parallel) error {
+// attentionDriver compiles an attention kernel.
+func (e *executable) attentionDriver() driver {
+	if e.kernel.Body[0].Type == ir.F64 {
+		return newAttention(e.kernel, multiplyF64, loopExpF64).drive
+	}
+	return newAttention(e.kernel, multiply[float32], loopExpF32).drive
+}
+
+func newAttention[T float32 | float64](k *codegen.Kernel, f multiplier[T], exp func(d, a []T)) *attention[T] {
+	at := func(access int) *codec[T] { return codecOf[T](k.Buffers[k.Accesses[access].Buffer].DType) }
+	x := &attention[T]{q: at(0), k: at(1), v: at(2), multiply: f, exp: exp}
+	if k.Attention.HasMask && !k.Attention.BoolMask {
+		x.mask = at(3)
+	}
+	return x
+}
+
+// drive runs the online softmax of Milakov and Gimelshein over blocks of keys
+// ("Online normalizer calculation for softmax").
+func (x *attention[T]) drive(r *run, par codegen.Parallel) error {
 	k := r.exe.kernel
 	r.outer.build(r.dims, r.allAxes(0, k.Outer), r.slots)
 	if r.outer.n == 0 {
@@ -51,13 +75,21 @@ func driveAttention(r *run, par codegen.Parallel) error {
 		a.mask, a.maskQ = r.matrix(3, query, key)
 		a.maskK = a.mask.step
 	}
-	a.scale = math.Float32frombits(uint32(r.launch.Params[0]))
 	if k.Attention.Causal {
 		a.offset = max(-farOffset, min(farOffset, int64(r.launch.Params[1])))
 	}
 	a.blocks = (a.queries + queryBlock - 1) / queryBlock
 	work := min(a.queries, queryBlock) * max(1, a.keys) * (a.dim + a.width + 8)
-	err := par.For(a.batch.n*a.blocks, max(1, grain(1)/work), (*attentionTask)(r))
+	t, _ := r.task.(*attentionTask[T])
+	if t == nil {
+		t = &attentionTask[T]{x: x, r: r}
+		r.task = t
+	}
+	for len(t.scratch) < len(r.workers) {
+		t.scratch = append(t.scratch, newAttentionScratch[T]())
+	}
+	setBits(bytesOf(t.scale[:]), laneOf(k.Body[0].Type), r.launch.Params[0])
+	err := par.For(a.batch.n*a.blocks, max(1, grain(1)/work), t)
 	a.q.mem, a.k.mem, a.v.mem, a.mask.mem = nil, nil, nil, nil
 	return err
 }
@@ -65,58 +97,59 @@ func driveAttention(r *run, par codegen.Parallel) error {
 // matrix returns the operand of an access as lines along axis row with
 // elements along axis column, and the step from line to line.
 func (r *run) matrix(access, row, column int) (operand, int) {
-	k := r.exe.kernel
-	b := k.Accesses[access].Buffer
 	s := r.slots[access].strides
-	return operand{slot: access, mem: r.mem[b], dtype: k.Buffers[b].DType, step: s[column]}, s[row]
+	return operand{slot: access, mem: r.mem[r.exe.kernel.Accesses[access].Buffer], step: s[column]}, s[row]
 }
 
 // attentionScratch is what a worker needs for a block of queries.
-type attentionScratch struct {
-	scores  []float32 // queryBlock × keyBlock
-	most    []float32 // running maximum of each query
-	sum     []float32 // running sum of each query
-	values  []float32 // a block of V in F32
+type attentionScratch[T float32 | float64] struct {
+	scores  []T // queryBlock × keyBlock
+	most    []T // running maximum of each query
+	sum     []T // running sum of each query
+	values  []T // a block of V
 	visible []int
-	weights []float32
-	bias    []float32
+	weights []T
+	bias    []T
+	fade    [1]T
 	allowed []uint8
 }
 
-func newAttentionScratch() *attentionScratch {
-	return &attentionScratch{
-		scores: make([]float32, queryBlock*keyBlock), most: make([]float32, queryBlock), sum: make([]float32, queryBlock),
-		visible: make([]int, 0, keyBlock), weights: make([]float32, keyBlock),
-		bias: make([]float32, keyBlock), allowed: make([]uint8, keyBlock),
+func newAttentionScratch[T float32 | float64]() *attentionScratch[T] {
+	return &attentionScratch[T]{
+		scores: make([]T, queryBlock*keyBlock), most: make([]T, queryBlock), sum: make([]T, queryBlock),
+		visible: make([]int, 0, keyBlock), weights: make([]T, keyBlock),
+		bias: make([]T, keyBlock), allowed: make([]uint8, keyBlock),
 	}
 }
 
-type attentionTask run
+// attentionTask is the loop over blocks of queries; it lives in the run.
+type attentionTask[T float32 | float64] struct {
+	x       *attention[T]
+	r       *run
+	scale   [1]T
+	scratch []*attentionScratch[T] // by worker
+}
 
-func (t *attentionTask) Run(id, lo, hi int) {
-	r := (*run)(t)
-	w := r.worker(id)
-	if w.attention == nil {
-		w.attention = newAttentionScratch()
-	}
+func (t *attentionTask[T]) Run(id, lo, hi int) {
+	w, s := t.r.worker(id), t.scratch[id]
 	for i := lo; i < hi; i++ {
-		w.attend(i/r.attention.blocks, i%r.attention.blocks*queryBlock)
+		t.x.attend(w, s, t.scale[0], i/t.r.attention.blocks, i%t.r.attention.blocks*queryBlock)
 	}
 }
 
 // attend computes the results of a block of queries, from query m0 on.
-func (w *worker) attend(batch, m0 int) {
-	r, s := w.run, w.attention
+func (x *attention[T]) attend(w *worker, s *attentionScratch[T], scale T, batch, m0 int) {
+	r := w.run
 	a := &r.attention
 	coord := w.outer[:len(a.batch.dims)]
 	a.batch.place(batch, coord)
 	base := func(o *operand) int { return r.slots[o.slot].offset + a.batch.dot(o.slot, coord) }
 	m := min(queryBlock, a.queries-m0)
 	w.rowsAt = lines(w.rowsAt, base(&a.q)+m0*a.qStep, a.qStep, m)
-	w.acc = grow(w.acc, m*a.width*4)
-	clear(w.acc)
+	out := scratch[T](&w.acc, m*a.width)
+	clear(out)
 	clear(s.sum)
-	fill(s.most, float32(math.Inf(-1)))
+	fill(s.most, T(math.Inf(-1)))
 	maskAt := 0
 	if r.exe.kernel.Attention.HasMask {
 		maskAt = base(&a.mask) + m0*a.maskQ
@@ -127,24 +160,24 @@ func (w *worker) attend(batch, m0 int) {
 		}
 		n := min(keyBlock, a.keys-j0)
 		w.colsAt = lines(w.colsAt, base(&a.k)+j0*a.kStep, a.kStep, n)
-		w.score(m, n)
-		s.values = growF32(s.values, n*a.width)
+		x.score(w, s.scores[:m*keyBlock], scale, m, n)
+		s.values = grown(s.values, n*a.width)
 		for j := range n {
-			a.v.read(s.values[j*a.width:(j+1)*a.width], base(&a.v)+(j0+j)*a.vStep)
+			x.v.read(s.values[j*a.width:(j+1)*a.width], a.v.mem, base(&a.v)+(j0+j)*a.vStep, a.v.step)
 		}
 		for i := range m {
-			w.see(i, m0+i, j0, n, maskAt+i*a.maskQ+j0*a.maskK)
-			w.absorb(i)
+			x.see(w, s, i, m0+i, j0, n, maskAt+i*a.maskQ+j0*a.maskK)
+			x.absorb(s, out[i*a.width:(i+1)*a.width], i)
 		}
 	}
-	acc := view[float32](w.acc)
 	for i := range m {
 		if s.sum[i] != 0 {
-			row := acc[i*a.width : (i+1)*a.width]
-			loopDivF32VS(row, row, s.sum[i])
+			for j := range a.width {
+				out[i*a.width+j] /= s.sum[i]
+			}
 		}
 	}
-	w.epilogue(w.acc, 4, (batch*a.queries+m0)*a.width, m*a.width)
+	w.epilogue(w.acc, sizeOf[T](), (batch*a.queries+m0)*a.width, m*a.width)
 }
 
 // lines lists n positions from first on, step apart.
@@ -157,26 +190,27 @@ func lines(at []int, first, step, n int) []int {
 }
 
 // score computes the scaled products of the block's queries and keys.
-func (w *worker) score(m, n int) {
-	a, s := &w.run.attention, w.attention
-	scores := s.scores[:m*keyBlock]
+func (x *attention[T]) score(w *worker, scores []T, scale T, m, n int) {
+	a := &w.run.attention
 	clear(scores)
-	w.packA = growF32(w.packA, (queryBlock+regM)*codegen.KBlock)
-	w.packB = growF32(w.packB, (keyBlock+regN)*codegen.KBlock)
+	packA := scratch[T](&w.packA, (queryBlock+regM)*codegen.KBlock)
+	packB := scratch[T](&w.packB, (keyBlock+regN)*codegen.KBlock)
 	for k0 := 0; k0 < a.dim; k0 += codegen.KBlock {
 		k := min(codegen.KBlock, a.dim-k0)
-		pack(w.packA, regM, &a.q, w.rowsAt[:m], k0, k)
-		pack(w.packB, regN, &a.k, w.colsAt[:n], k0, k)
-		multiply(scores, keyBlock, w.packA, w.packB, m, n, k)
+		x.q.pack(w, packA, regM, &a.q, w.rowsAt[:m], k0, k)
+		x.k.pack(w, packB, regN, &a.k, w.colsAt[:n], k0, k)
+		x.multiply(scores, keyBlock, packA, packB, m, n, k)
 	}
-	loopMulF32VS(scores, scores, a.scale)
+	for i := range scores {
+		scores[i] = T(scores[i] * scale)
+	}
 }
 
 // see lists the keys of the block that a query sees and adds the additive
 // mask to their scores. A key that bool or causal masking hides has no effect
 // at all, so that a NaN in it is harmless.
-func (w *worker) see(i, query, j0, n, maskAt int) {
-	a, s := &w.run.attention, w.attention
+func (x *attention[T]) see(w *worker, s *attentionScratch[T], i, query, j0, n, maskAt int) {
+	a := &w.run.attention
 	spec := &w.run.exe.kernel.Attention
 	row := s.scores[i*keyBlock : i*keyBlock+n]
 	if spec.Causal {
@@ -186,7 +220,7 @@ func (w *worker) see(i, query, j0, n, maskAt int) {
 	switch {
 	case len(row) == 0:
 	case spec.BoolMask:
-		gather(s.allowed[:len(row)], view[uint8](a.mask.mem), maskAt, a.maskK)
+		readSame(s.allowed[:len(row)], a.mask.mem, maskAt, a.maskK)
 		for j, ok := range s.allowed[:len(row)] {
 			if ok != 0 {
 				s.visible = append(s.visible, j)
@@ -194,8 +228,10 @@ func (w *worker) see(i, query, j0, n, maskAt int) {
 		}
 		return
 	case spec.HasMask:
-		a.mask.read(s.bias[:len(row)], maskAt)
-		loopAddF32VV(row, row, s.bias[:len(row)])
+		x.mask.read(s.bias[:len(row)], a.mask.mem, maskAt, a.maskK)
+		for j := range row {
+			row[j] += s.bias[j]
+		}
 	}
 	for j := range row {
 		s.visible = append(s.visible, j)
@@ -203,37 +239,40 @@ func (w *worker) see(i, query, j0, n, maskAt int) {
 }
 
 // absorb joins the visible keys of the block to the running maximum, sum and
-// result of a query.
-func (w *worker) absorb(i int) {
-	a, s := &w.run.attention, w.attention
+// result of query i.
+func (x *attention[T]) absorb(s *attentionScratch[T], out []T, i int) {
 	row := s.scores[i*keyBlock : (i+1)*keyBlock]
 	most := s.most[i]
 	for _, j := range s.visible {
 		most = max(most, row[j])
 	}
-	if len(s.visible) == 0 || most == float32(math.Inf(-1)) {
+	if len(s.visible) == 0 || most == T(math.Inf(-1)) {
 		return
 	}
-	out := view[float32](w.acc)[i*a.width : (i+1)*a.width]
 	if most != s.most[i] {
-		fade := expF32(s.most[i] - most)
-		s.sum[i] = float32(s.sum[i] * fade)
-		loopMulF32VS(out, out, fade)
+		s.fade[0] = s.most[i] - most
+		x.exp(s.fade[:], s.fade[:])
+		fade := s.fade[0]
+		s.sum[i] = T(s.sum[i] * fade)
+		for j := range out {
+			out[j] = T(out[j] * fade)
+		}
 		s.most[i] = most
 	}
 	weights := s.weights[:len(s.visible)]
 	for n, j := range s.visible {
 		weights[n] = row[j] - most
 	}
-	loopExpF32(weights, weights)
-	sum := float32(0)
+	x.exp(weights, weights)
+	sum := T(0)
 	for _, x := range weights {
 		sum += x
 	}
 	s.sum[i] += sum
-	value := func(n int) []float32 {
+	width := len(out)
+	value := func(n int) []T {
 		j := s.visible[n]
-		return s.values[j*a.width : (j+1)*a.width]
+		return s.values[j*width : (j+1)*width]
 	}
 	n := 0
 	for ; n+4 <= len(s.visible); n += 4 {

@@ -149,9 +149,9 @@ func TestAttention(t *testing.T) {
 					if spec.HasMask && !spec.BoolMask { // finite, but for some −inf
 						b := m.k.Accesses[3].Buffer
 						for x := range len(m.mem[b]) / dt.Size() {
-							v := float32(m.r.NormFloat64())
+							v := m.r.NormFloat64()
 							if m.r.IntN(6) == 0 {
-								v = float32(math.Inf(-1))
+								v = math.Inf(-1)
 							}
 							writeElem(m.mem[b], dt, x, value{f: v})
 						}
@@ -172,7 +172,7 @@ func TestAttentionNaN(t *testing.T) {
 	copy(mask, []byte{1, 0, 1, 0, 0, 0})
 	m.l.Access[1].Strides = []int{0, 0, 0, 0, 2, 1}
 	m.l.Access[2].Strides = []int{0, 0, 0, 1, 2, 0}
-	nan := value{f: float32(math.NaN())}
+	nan := value{f: math.NaN()}
 	for i := range 2 {
 		writeElem(m.mem[1], ir.F32, 2+i, nan)
 		writeElem(m.mem[2], ir.F32, 2+i, nan)

@@ -9,10 +9,10 @@ import (
 // sumBlock adds a block of at most codegen.BlockElems elements: lane j adds
 // elements j, j+32, … one after another from zero; lanes are joined by a tree.
 // Eight lanes at a time stay in machine registers.
-func sumBlock(a []float32) float32 {
-	var lane [codegen.Lanes]float32
+func sumBlock[T float32 | float64](a []T) T {
+	var lane [codegen.Lanes]T
 	for g := 0; g < codegen.Lanes; g += 8 {
-		var s0, s1, s2, s3, s4, s5, s6, s7 float32
+		var s0, s1, s2, s3, s4, s5, s6, s7 T
 		i := g
 		for ; i+8 <= len(a); i += codegen.Lanes {
 			x := a[i : i+8 : i+8]
@@ -25,7 +25,7 @@ func sumBlock(a []float32) float32 {
 			s6 += x[6]
 			s7 += x[7]
 		}
-		s := [8]float32{s0, s1, s2, s3, s4, s5, s6, s7}
+		s := [8]T{s0, s1, s2, s3, s4, s5, s6, s7}
 		for j := 0; i < len(a); i, j = i+1, j+1 {
 			s[j] += a[i]
 		}
@@ -40,8 +40,8 @@ func sumBlock(a []float32) float32 {
 }
 
 // prodBlock is sumBlock for products.
-func prodBlock(a []float32) float32 {
-	var lane [codegen.Lanes]float32
+func prodBlock[T float32 | float64](a []T) T {
+	var lane [codegen.Lanes]T
 	fill(lane[:], 1)
 	for i, x := range a {
 		lane[i%codegen.Lanes] *= x
@@ -57,8 +57,8 @@ func prodBlock(a []float32) float32 {
 // maxBlock returns the greatest element, NaN if there is one. The comparison
 // fails for a greater element or a NaN alone, both rare; zeros of either sign
 // compare equal, so a zero result is looked at again.
-func maxBlock(a []float32) float32 {
-	m := float32(math.Inf(-1))
+func maxBlock[T float32 | float64](a []T) T {
+	m := T(math.Inf(-1))
 	for _, x := range a {
 		if !(x <= m) {
 			m = max(m, x)
@@ -73,8 +73,8 @@ func maxBlock(a []float32) float32 {
 }
 
 // minBlock is maxBlock for the least element.
-func minBlock(a []float32) float32 {
-	m := float32(math.Inf(1))
+func minBlock[T float32 | float64](a []T) T {
+	m := T(math.Inf(1))
 	for _, x := range a {
 		if !(x >= m) {
 			m = min(m, x)

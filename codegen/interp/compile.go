@@ -20,6 +20,12 @@ type step struct {
 func (e *executable) prepare() error {
 	k := e.kernel
 	e.numSlots = len(k.Accesses)
+	e.f32 = make([]*codec[float32], len(k.Buffers))
+	for i, b := range k.Buffers {
+		if b.DType.Compute() == ir.F32 {
+			e.f32[i] = codecOf[float32](b.DType)
+		}
+	}
 	e.resolve()
 	e.assign()
 	for i := range k.Body {
@@ -31,15 +37,29 @@ func (e *executable) prepare() error {
 		if f == nil {
 			continue
 		}
-		e.steps = append(e.steps, &step{value: i, row: in.Level == codegen.Row && in.Op != codegen.OpReduce, run: f, text: e.text(i)})
+		s := &step{value: i, row: in.Level == codegen.Row && in.Op != codegen.OpReduce, run: f, text: e.text(i)}
+		if in.Level >= codegen.Left {
+			p := &e.prologues[in.Level-codegen.Left]
+			*p = append(*p, s)
+		} else {
+			e.steps = append(e.steps, s)
+		}
 		e.weight += weightOf(in)
 	}
 	for i := range k.Stores {
 		e.stores = append(e.stores, e.newStore(i))
 		e.weight++
 	}
-	if k.Template == codegen.Rows {
+	switch k.Template {
+	case codegen.Rows:
 		e.plan()
+		e.drive = driveRows
+	case codegen.Contraction:
+		e.drive = e.contractionDriver()
+	case codegen.Attention:
+		e.drive = e.attentionDriver()
+	default:
+		e.drive = drivers[k.Template]
 	}
 	return e.checkScans()
 }
@@ -55,10 +75,22 @@ func (e *executable) resolve() {
 		if in.Op != codegen.OpCast || in.Level != k.Body[in.Args[0]].Level {
 			continue
 		}
-		if in.From == in.To || in.From == ir.BF16 && in.To == ir.F32 {
+		if keeps(in.From, in.To) {
 			e.value[i] = e.value[in.Args[0]]
 		}
 	}
+}
+
+// keeps reports whether a cast leaves the register as it is: widening to F32
+// the floats that live there, or to integers of which no value is cut off.
+func keeps(from, to ir.DType) bool {
+	switch {
+	case from == to:
+		return true
+	case from.IsInt() && to.IsInt():
+		return to.Size() == 8 || to.Size() > from.Size() && (to.IsSigned() || from.IsUnsigned())
+	}
+	return from.Compute() == ir.F32 && to == ir.F32
 }
 
 // assign gives every value a scratch register. A register is free again after
@@ -129,19 +161,30 @@ func (e *executable) instr(i int, in *codegen.Instr) func(*worker) {
 	case codegen.OpArange:
 		return arangeStep(i, e.coord(in.Index), in)
 	case codegen.OpApply:
-		return applyStep(i, in, args, e.kernel.Body[args[len(args)-1]].Type)
+		return applyStep(i, in, args, e.typeOf(in, len(args)-1))
 	case codegen.OpCast:
 		return castStep(i, in, args[0])
+	case codegen.OpBitcast:
+		return bitcastStep(i, in, args[0])
 	case codegen.OpReduce:
 		return reduceStep(e.addFold(i, in, args[0]))
 	case codegen.OpScan:
-		return scanStep(i, args[0], in)
+		return e.scanStep(i, args[0], in)
 	case codegen.OpPhilox:
 		return philoxStep(i, e.position(), in)
 	case codegen.OpNormal:
-		return normalStep(i, e.position(), in)
+		if in.Type == ir.F64 {
+			return normalStep[float64](i, e.position(), in)
+		}
+		return normalStep[float32](i, e.position(), in)
 	}
 	return nil // constants and params are preset, the template sets the rest
+}
+
+// typeOf returns the type of operand n. The instruction that computes the
+// operand may have another, see keeps.
+func (e *executable) typeOf(in *codegen.Instr, n int) ir.DType {
+	return e.kernel.Body[in.Args[n]].Type
 }
 
 // coord returns the slot that holds the coordinate along an axis.

@@ -14,8 +14,22 @@ const (
 	streamN = 256 // columns of a tile then
 )
 
-// contractState describes a contraction as a batch of M×N results. A is the
-// operand that changes along m, B the one that changes along n.
+// factor is what products are made of: integers of every width multiply in 64
+// bits, whose low bits are right, and wrap at the end.
+type factor interface{ float64 | float32 | int64 }
+
+// contraction is a compiled contraction.
+type contraction[T factor] struct {
+	at       int // the OpContract
+	t        ir.DType
+	sides    [2]side[T] // left and right
+	multiply multiplier[T]
+	streams  bool // rows may be streamed
+}
+
+// contractState describes the contraction of a launch as a batch of M×N
+// results. A is the operand that changes along m, B the one that changes along
+// n.
 type contractState struct {
 	batch, m, n grid
 	a, b        operand
@@ -27,92 +41,158 @@ type contractState struct {
 	stream      bool
 }
 
-// operand is one side of a contraction.
+// operand is one side of a contraction in memory.
 type operand struct {
-	slot  int
-	mem   []byte
-	dtype ir.DType
-	step  int // along the contracted axis
+	side int // 0 is left
+	slot int
+	mem  []byte
+	step int // along the contracted axis
 }
 
-// driveContraction splits the outer axes into batch, m and n by where the
-// operands' strides are zero, and shares out tiles of the result.
-func driveContraction(r *run, par codegen.Parallel) error {
+// contractionDriver compiles the contraction of a kernel.
+func (e *executable) contractionDriver() driver {
+	for i := range e.kernel.Body {
+		in := &e.kernel.Body[i]
+		if in.Op != codegen.OpContract {
+			continue
+		}
+		e.result = i
+		switch laneOf(in.Type) {
+		case laneF64:
+			return newContraction(e, i, multiplyF64, false).drive
+		case laneF32:
+			return newContraction(e, i, multiply[float32], true).drive
+		}
+		return newContraction(e, i, multiply[int64], true).drive
+	}
+	return nil
+}
+
+func newContraction[T factor](e *executable, at int, f multiplier[T], streams bool) *contraction[T] {
+	in := &e.kernel.Body[at]
+	c := &contraction[T]{at: at, t: in.Type, multiply: f, streams: streams}
+	for i, access := range []int{in.Access, in.Access2} {
+		if len(in.Args) == 0 {
+			c.sides[i] = inMemory[T](e.kernel, access)
+		} else {
+			c.sides[i] = prologue[T](e, e.value[in.Args[i]], codegen.Left+codegen.Level(i))
+		}
+		c.streams = c.streams && c.sides[i].codec != nil
+	}
+	return c
+}
+
+// drive splits the outer axes into batch, m and n by where the operands do not
+// move, and shares out tiles of the result.
+func (x *contraction[T]) drive(r *run, par codegen.Parallel) error {
 	k := r.exe.kernel
 	r.outer.build(r.dims, r.allAxes(0, k.Outer), r.slots)
 	if r.outer.n == 0 {
 		return nil
 	}
+	r.inner.build(r.dims, r.allAxes(k.Outer, k.Outer+1), r.slots)
 	c := &r.contract
-	in := &k.Body[0]
-	c.a, c.b = r.operand(in.Access), r.operand(in.Access2)
+	c.a, c.b = x.operand(r, 0), x.operand(r, 1)
 	c.k = r.dims[k.Outer]
-	from := r.trailing(k.Outer, c.a.slot)
+	from := r.trailing(k.Outer, x.sides[0].slots)
 	c.n.build(r.dims, r.allAxes(from, k.Outer), r.slots)
-	mid := r.trailing(from, c.b.slot)
+	mid := r.trailing(from, x.sides[1].slots)
 	c.m.build(r.dims, r.allAxes(mid, from), r.slots)
 	c.batch.build(r.dims, r.allAxes(0, mid), r.slots)
 	if c.n.n == 1 { // a column of results is a row of the transposed product
 		c.m, c.n = c.n, c.m
 		c.a, c.b = c.b, c.a
 	}
-	c.stream = c.m.n <= streamM || in.Type == ir.I64
+	c.stream = x.streams && c.m.n <= streamM
 	c.tileM, c.tileN = min(c.m.n, tileM), min(c.n.n, tileN)
 	if c.stream {
 		c.tileN = min(c.n.n, streamN)
 	}
 	c.tilesM, c.tilesN = (c.m.n+c.tileM-1)/c.tileM, (c.n.n+c.tileN-1)/c.tileN
 	work := c.tileM * c.tileN * max(1, c.k+r.exe.weight)
-	err := par.For(c.batch.n*c.tilesM*c.tilesN, max(1, grain(1)/work), (*contractTask)(r))
+	err := par.For(c.batch.n*c.tilesM*c.tilesN, max(1, grain(1)/work), x.task(r))
 	c.a.mem, c.b.mem = nil, nil
 	return err
 }
 
-func (r *run) operand(access int) operand {
+func (x *contraction[T]) operand(r *run, i int) operand {
+	s := &x.sides[i]
+	if s.codec == nil {
+		return operand{side: i}
+	}
 	k := r.exe.kernel
-	b := k.Accesses[access].Buffer
-	return operand{slot: access, mem: r.mem[b], dtype: k.Buffers[b].DType, step: r.slots[access].strides[k.Outer]}
+	return operand{side: i, slot: s.access, mem: r.mem[k.Accesses[s.access].Buffer], step: r.slots[s.access].strides[k.Outer]}
 }
 
-// trailing returns the first of the axes before end along which a slot does
-// not move.
-func (r *run) trailing(end, slot int) int {
-	for end > 0 && (r.dims[end-1] == 1 || r.slots[slot].strides[end-1] == 0) {
+// trailing returns the first of the axes before end along which none of the
+// slots moves, nor a window of an access among them.
+func (r *run) trailing(end int, slots []int) int {
+	for end > 0 && (r.dims[end-1] == 1 || !r.moves(slots, end-1)) {
 		end--
 	}
 	return end
 }
 
-type contractTask run
+func (r *run) moves(slots []int, axis int) bool {
+	for _, s := range slots {
+		if r.slots[s].strides[axis] != 0 {
+			return true
+		}
+		if s >= len(r.winFrom)-1 {
+			continue // no access
+		}
+		for _, x := range r.windows[r.winFrom[s]:r.winFrom[s+1]] {
+			if r.slots[x.slot].strides[axis] != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
 
-func (t *contractTask) Run(id, lo, hi int) {
-	r := (*run)(t)
-	w := r.worker(id)
+// contractTask is the task of a launch; it lives in the run so that a launch
+// allocates nothing.
+type contractTask[T factor] struct {
+	x *contraction[T]
+	r *run
+}
+
+func (x *contraction[T]) task(r *run) *contractTask[T] {
+	t, _ := r.task.(*contractTask[T])
+	if t == nil {
+		t = &contractTask[T]{x, r}
+		r.task = t
+	}
+	return t
+}
+
+func (t *contractTask[T]) Run(id, lo, hi int) {
+	w := t.r.worker(id)
 	for i := lo; i < hi; i++ {
-		w.contractTile(i)
+		t.x.tile(w, i)
 	}
 }
 
-// contractTile computes tile i of the result and runs the epilogue over it.
-func (w *worker) contractTile(i int) {
-	r := w.run
-	c := &r.contract
+// tile computes tile i of the result and runs the epilogue over it.
+func (x *contraction[T]) tile(w *worker, i int) {
+	c := &w.run.contract
 	in, im, ib := i%c.tilesN, i/c.tilesN%c.tilesM, i/c.tilesN/c.tilesM
 	n0, m0 := in*c.tileN, im*c.tileM
 	n, m := min(c.tileN, c.n.n-n0), min(c.tileM, c.m.n-m0)
-	w.rowsAt = w.offsets(w.rowsAt, &c.a, &c.m, ib, m0, m)
-	w.colsAt = w.offsets(w.colsAt, &c.b, &c.n, ib, n0, n)
-	size := r.exe.kernel.Body[0].Type.Size()
-	w.acc = grow(w.acc, m*n*size)
-	clear(w.acc)
-	switch {
-	case size == 8:
-		w.contractI64(m, n)
-	case c.stream:
-		w.streamRows(m, n)
-	default:
-		w.panels(m, n)
+	acc := scratch[T](&w.acc, m*n)
+	clear(acc)
+	if c.stream {
+		w.rowsAt = w.offsets(w.rowsAt, &c.a, &c.m, ib, m0, m)
+		w.colsAt = w.offsets(w.colsAt, &c.b, &c.n, ib, n0, n)
+		streamRows[T](w, x, m, n)
+	} else {
+		x.panels(w, ib, m0, m, n0, n)
 	}
+	if x.t.IsInt() && x.t.Size() < 8 {
+		wrap(view[int64](w.acc), x.t)
+	}
+	w.resetBase()
+	size := sizeOf[T]()
 	origin := (ib*c.m.n+m0)*c.n.n + n0
 	if n == c.n.n {
 		w.epilogue(w.acc, size, origin, m*n)
@@ -151,25 +231,10 @@ func (w *worker) epilogue(results []byte, size, lo, n int) {
 	for at := 0; at < n; {
 		part := r.outer.tile(lo+at, lo+n, tileLen)
 		w.seek(&r.outer, lo+at, part)
-		w.regs[0] = reg{mem: results[at*size : (at+part)*size], uniform: part == 1}
+		w.regs[r.exe.result] = reg{mem: results[at*size : (at+part)*size], uniform: part == 1}
 		w.aim()
 		w.exec(r.exe.steps)
 		w.flush(false)
 		at += part
-	}
-}
-
-// contractI64 adds products in any order: wrapping sums do not depend on it.
-func (w *worker) contractI64(m, n int) {
-	c := &w.run.contract
-	acc, a, b := view[int64](w.acc), view[int64](c.a.mem), view[int64](c.b.mem)
-	for i, ai := range w.rowsAt[:m] {
-		row := acc[i*n : (i+1)*n]
-		for k := range c.k {
-			x := a[ai+k*c.a.step]
-			for j, bj := range w.colsAt[:n] {
-				row[j] += x * b[bj+k*c.b.step]
-			}
-		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// contraction builds a contraction over dims [batch…, m, n, k] with operands
+// contractionKernel builds a contraction over dims [batch…, m, n, k] with operands
 // in random layouts and an epilogue: add a bias along n, round to BF16, store.
-func contraction(r *rand.Rand, dims []int, ta, tb ir.DType) *maker {
+func contractionKernel(r *rand.Rand, dims []int, ta, tb ir.DType) *maker {
 	m := &maker{r: r}
 	k := len(dims) - 1
 	m.k.Template, m.k.Outer, m.k.Inner = codegen.Contraction, k, 1
@@ -62,7 +62,7 @@ func (m *maker) tame() {
 		dt := m.k.Buffers[b].DType
 		if dt.IsFloat() {
 			for i := range len(m.mem[b]) / dt.Size() {
-				writeElem(m.mem[b], dt, i, value{f: float32(m.r.NormFloat64())})
+				writeElem(m.mem[b], dt, i, value{f: float64(float32(m.r.NormFloat64()))})
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestContractions(t *testing.T) {
 		for j, ty := range types {
 			for seed := range kernels(1, 6) {
 				r := rand.New(rand.NewPCG(uint64(seed), uint64(i*10+j)))
-				m := contraction(r, dims, ty[0], ty[1])
+				m := contractionKernel(r, dims, ty[0], ty[1])
 				if seed%2 == 0 {
 					m.tame()
 				}
@@ -123,7 +123,7 @@ func TestRandomContractions(t *testing.T) {
 	for seed := range kernels(40, 400) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		dims := randomDims(r, 3+r.IntN(3), 6000)
-		m := contraction(r, dims, ir.F32, []ir.DType{ir.F32, ir.BF16}[r.IntN(2)])
+		m := contractionKernel(r, dims, ir.F32, []ir.DType{ir.F32, ir.BF16}[r.IntN(2)])
 		m.tame()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 	}

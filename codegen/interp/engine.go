@@ -32,20 +32,17 @@ func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
 	if err := e.prepare(); err != nil {
 		return nil, err
 	}
-	e.drive = drivers[k.Template]
 	return e, nil
 }
 
 // driver runs the loop structure of a template over a bound launch.
 type driver func(r *run, par codegen.Parallel) error
 
+// drivers are those of templates that need nothing compiled.
 var drivers = [...]driver{
-	codegen.Map:         driveMap,
-	codegen.Rows:        driveRows,
-	codegen.Contraction: driveContraction,
-	codegen.Scan:        driveScan,
-	codegen.Scatter:     driveScatter,
-	codegen.Attention:   driveAttention,
+	codegen.Map:     driveMap,
+	codegen.Scan:    driveScan,
+	codegen.Scatter: driveScatter,
 }
 
 // executable is a compiled kernel.
@@ -54,11 +51,15 @@ type executable struct {
 	checker *codegen.Checker
 	drive   driver
 
-	steps   []*step // in the order of the body; constants and params have none
-	stores  []store
-	folds   []fold // Rows: one for each OpReduce
-	passes  []pass // Rows
-	reverse bool   // Scan
+	steps     []*step           // in the order of the body; constants and params have none
+	prologues [2][]*step        // Contraction: the steps of its left and right operand
+	result    int               // Contraction, Attention: the instruction the template computes
+	f32       []*codec[float32] // by buffer, nil for those of other registers
+	stores    []store
+	folds     []fold // Rows: one for each OpReduce
+	passes    []pass // Rows
+	scans     []scan // Scan: one for each OpScan
+	reverse   bool   // Scan
 
 	value   []int // the instruction that computes each instruction's value
 	phys    []int // scratch register of each instruction
@@ -84,6 +85,11 @@ func (e *executable) Listing() string {
 	fmt.Fprintf(&b, "interp %v, %d outer, %d inner axes, %d registers of %d elements\n", k.Template, k.Outer, k.Inner, e.numPhys, tileLen)
 	for _, s := range e.steps {
 		fmt.Fprintf(&b, "  %s\n", s.text)
+	}
+	for i, steps := range e.prologues {
+		if len(steps) > 0 {
+			fmt.Fprintf(&b, "  %v:%s\n", codegen.Left+codegen.Level(i), names(steps))
+		}
 	}
 	for i := range e.stores {
 		fmt.Fprintf(&b, "  %s\n", e.stores[i].text)

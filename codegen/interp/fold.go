@@ -54,72 +54,117 @@ func (a *accum) tile(w *worker, f fold, pos int) {
 
 // addFold makes the fold of instruction v.
 func (e *executable) addFold(v int, in *codegen.Instr, arg int) fold {
-	f := newFold(v, arg, in.Reduce, e.kernel.Body[arg].Type)
+	f := newFold(v, arg, in.Reduce, e.typeOf(in, 0))
 	e.folds = append(e.folds, f)
 	return f
 }
 
+// newFold returns the fold of a reduction over values of register type t.
 func newFold(v, arg int, op codegen.ReduceOp, t ir.DType) fold {
-	inf := float32(math.Inf(1))
+	at := foldAt{v: v, arg: arg}
 	switch op {
-	case codegen.RArgMax, codegen.RArgMin:
-		least := op == codegen.RArgMin
-		switch t {
-		case ir.F32:
-			return &argFold[float32]{v: v, arg: arg, least: least}
-		case ir.I64:
-			return &argFold[int64]{v: v, arg: arg, least: least}
-		}
-		return &argFold[uint8]{v: v, arg: arg, least: least}
 	case codegen.RAny:
-		return &valueFold[uint8]{v: v, arg: arg, id: 0, lanes: 1, join: loopOrBoolVV, block: each(0, func(x, y uint8) uint8 { return x | y })}
+		return &valueFold[uint8]{foldAt: at, id: 0, lanes: 1, join: loopOrBoolVV, block: each(func(x, y uint8) uint8 { return x | y })}
 	case codegen.RAll:
-		return &valueFold[uint8]{v: v, arg: arg, id: 1, lanes: 1, join: loopAndBoolVV, block: each(1, func(x, y uint8) uint8 { return x & y })}
+		return &valueFold[uint8]{foldAt: at, id: 1, lanes: 1, join: loopAndBoolVV, block: each(func(x, y uint8) uint8 { return x & y })}
 	}
-	if t == ir.I64 {
-		switch op {
-		case codegen.RSum:
-			return &valueFold[int64]{v: v, arg: arg, id: 0, lanes: 1, join: loopAddI64VV, block: each(0, func(x, y int64) int64 { return x + y })}
-		case codegen.RProd:
-			return &valueFold[int64]{v: v, arg: arg, id: 1, lanes: 1, join: loopMulI64VV, block: each(1, func(x, y int64) int64 { return x * y })}
-		case codegen.RMax:
-			return &valueFold[int64]{v: v, arg: arg, id: math.MinInt64, lanes: 1, join: loopMaximumI64VV, block: each(math.MinInt64, func(x, y int64) int64 { return max(x, y) })}
-		}
-		return &valueFold[int64]{v: v, arg: arg, id: math.MaxInt64, lanes: 1, join: loopMinimumI64VV, block: each(math.MaxInt64, func(x, y int64) int64 { return min(x, y) })}
+	switch laneOf(t) {
+	case laneF64:
+		return foldOf(at, op, t, [...]valueFold[float64]{
+			codegen.RSum:  {lanes: codegen.Lanes, join: loopAddF64VV, block: sumBlock[float64]},
+			codegen.RProd: {lanes: codegen.Lanes, join: loopMulF64VV, block: prodBlock[float64]},
+			codegen.RMax:  {lanes: 1, join: loopMaximumF64VV, block: maxBlock[float64]},
+			codegen.RMin:  {lanes: 1, join: loopMinimumF64VV, block: minBlock[float64]},
+		})
+	case laneF32:
+		return foldOf(at, op, t, [...]valueFold[float32]{
+			codegen.RSum:  {lanes: codegen.Lanes, join: loopAddF32VV, block: sumBlock[float32]},
+			codegen.RProd: {lanes: codegen.Lanes, join: loopMulF32VV, block: prodBlock[float32]},
+			codegen.RMax:  {lanes: 1, join: loopMaximumF32VV, block: maxBlock[float32]},
+			codegen.RMin:  {lanes: 1, join: loopMinimumF32VV, block: minBlock[float32]},
+		})
+	case laneI64:
+		return foldOf(at, op, t, intFolds(loopAddI64VV, loopMulI64VV, loopMaximumI64VV, loopMinimumI64VV))
+	case laneU64:
+		return foldOf(at, op, t, intFolds(loopAddU64VV, loopMulU64VV, loopMaximumU64VV, loopMinimumU64VV))
 	}
-	switch op {
-	case codegen.RSum:
-		return &valueFold[float32]{v: v, arg: arg, id: 0, lanes: codegen.Lanes, join: loopAddF32VV, block: sumBlock}
-	case codegen.RProd:
-		return &valueFold[float32]{v: v, arg: arg, id: 1, lanes: codegen.Lanes, join: loopMulF32VV, block: prodBlock}
-	case codegen.RMax:
-		return &valueFold[float32]{v: v, arg: arg, id: -inf, lanes: 1, join: loopMaximumF32VV, block: maxBlock}
+	return &argFold[uint8]{foldAt: at, least: op == codegen.RArgMin}
+}
+
+// foldOf returns the fold of a reduction from those of its lane.
+func foldOf[T elem](at foldAt, op codegen.ReduceOp, t ir.DType, folds [4]valueFold[T]) fold {
+	if int(op) >= len(folds) {
+		return &argFold[T]{foldAt: at, least: op == codegen.RArgMin}
 	}
-	return &valueFold[float32]{v: v, arg: arg, id: inf, lanes: 1, join: loopMinimumF32VV, block: minBlock}
+	f := folds[op]
+	f.foldAt, f.t, f.id = at, t, identity[T](op, t)
+	return &f
+}
+
+func intFolds[T int64 | uint64](sum, prod, most, least func(d, a, b []T)) [4]valueFold[T] {
+	return [...]valueFold[T]{
+		codegen.RSum:  {lanes: 1, join: sum, block: each(func(x, y T) T { return x + y })},
+		codegen.RProd: {lanes: 1, join: prod, block: each(func(x, y T) T { return x * y })},
+		codegen.RMax:  {lanes: 1, join: most, block: each(func(x, y T) T { return max(x, y) })},
+		codegen.RMin:  {lanes: 1, join: least, block: each(func(x, y T) T { return min(x, y) })},
+	}
+}
+
+// identity returns the value that stands for no elements of type t.
+func identity[T elem](op codegen.ReduceOp, t ir.DType) T {
+	least, greatest := t.Limits()
+	switch {
+	case op == codegen.RProd:
+		return 1
+	case op == codegen.RMax && t.IsFloat():
+		return T(math.Inf(-1))
+	case op == codegen.RMin && t.IsFloat():
+		return T(math.Inf(1))
+	case op == codegen.RMax:
+		return T(least)
+	case op == codegen.RMin:
+		return T(greatest)
+	}
+	return 0
+}
+
+// identityBits is identity in the form of ir.Scalar.
+func identityBits(op codegen.ReduceOp, t ir.DType) uint64 {
+	switch t {
+	case ir.F64:
+		return math.Float64bits(identity[float64](op, t))
+	case ir.F32:
+		return uint64(math.Float32bits(identity[float32](op, t)))
+	}
+	return identity[uint64](op, t)
 }
 
 // each folds a block one element after another, for operations whose order
 // does not matter.
-func each[T elem](id T, f func(x, y T) T) func([]T) T {
+func each[T elem](f func(x, y T) T) func([]T) T {
 	return func(a []T) T {
-		s := id
-		for _, x := range a {
+		s := a[0]
+		for _, x := range a[1:] {
 			s = f(s, x)
 		}
 		return s
 	}
 }
 
+// foldAt is the instruction of a fold and its operand.
+type foldAt struct{ v, arg int }
+
+func (f *foldAt) result() int { return f.v }
+
 // valueFold joins values. Lanes is 1 where the order does not matter.
 type valueFold[T elem] struct {
-	v, arg int
-	id     T
-	lanes  int
-	join   func(d, a, b []T)
-	block  func(a []T) T
+	foldAt
+	id    T
+	lanes int
+	join  func(d, a, b []T)
+	block func(a []T) T
+	t     ir.DType
 }
-
-func (f *valueFold[T]) result() int { return f.v }
 
 func (f *valueFold[T]) begin(a *accum, width, n int, columns bool) {
 	a.width, a.n, a.count, a.columns = width, n, 0, columns
@@ -195,16 +240,17 @@ func (f *valueFold[T]) finish(w *worker, a *accum) {
 			f.join(d, s, d)
 		}
 	}
+	if f.t.IsInt() && f.t.Size() < 8 { // sums and products wrapped in 64 bits so far
+		wrap(vals[int64](&w.regs[f.v]), f.t)
+	}
 }
 
 // argFold finds the position of the greatest or least element: the first
 // among equals; the first NaN wins.
 type argFold[T elem] struct {
-	v, arg int
-	least  bool
+	foldAt
+	least bool
 }
-
-func (f *argFold[T]) result() int { return f.v }
 
 func (f *argFold[T]) begin(a *accum, width, n int, columns bool) {
 	a.width, a.n, a.count, a.columns = width, n, 0, columns

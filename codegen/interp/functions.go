@@ -103,6 +103,55 @@ func geluTanh(x float64) float64 {
 	return x * sigmoid(twice*(x+float64(0.044715*float64(x*float64(x*x)))))
 }
 
+// sigmoidF64, siluF64, geluF64 and geluTanhF64 are those functions for results
+// that stay float64.
+func sigmoidF64(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func siluF64(x float64) float64 { return x * sigmoidF64(x) }
+
+func geluF64(x float64) float64 { return 0.5 * x * math.Erfc(-x*(1/math.Sqrt2)) }
+
+func geluTanhF64(x float64) float64 {
+	const twice = 2 * 0.7978845608028653558798921198687 // 2√(2/π)
+	return x * sigmoidF64(twice*(x+float64(0.044715*float64(x*float64(x*x)))))
+}
+
+func frac(x float64) float64 { return x - math.Trunc(x) }
+
+// lgamma is the logarithm of |Γ(x)|.
+func lgamma(x float64) float64 {
+	y, _ := math.Lgamma(x)
+	return y
+}
+
+// digamma is the derivative of lgamma: by ψ(x) = ψ(1−x) − π/tan πx for
+// negative x, ψ(x) = ψ(x+1) − 1/x for small ones, and the asymptotic series
+// log x − 1/2x − Σ B₂ₙ/(2n·x²ⁿ) from 10 on (Bernardo, "Algorithm AS 103: psi
+// (digamma) function", 1976). At zeros it is infinite with the other sign, at
+// negative integers NaN.
+func digamma(x float64) float64 {
+	switch {
+	case x == 0:
+		return math.Copysign(math.Inf(1), -x)
+	case x < 0:
+		if x == math.Trunc(x) {
+			return math.NaN()
+		}
+		return digamma(1-x) - math.Pi/math.Tan(math.Pi*math.Mod(x, 1))
+	}
+	y := 0.0
+	for ; x < 10; x++ {
+		y -= 1 / x
+	}
+	if x > 0x1p60 {
+		return math.Log(x)
+	}
+	s := 1 / (x * x)
+	series := 1.0/12 - float64(s*(1.0/120-float64(s*(1.0/252-float64(s*(1.0/240-float64(s*(1.0/132-
+		float64(s*(691.0/32760-float64(s*(1.0/12))))))))))))
+	return y + math.Log(x) - 0.5/x - float64(s*series)
+}
+
 // softplus is log(1 + e^x), as max(x, 0) + log(1 + e^−|x|).
 func softplus(x float64) float64 {
 	return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))

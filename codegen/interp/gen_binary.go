@@ -2,25 +2,82 @@
 
 package interp
 
-import ir "github.com/sinter-ml/sinter/ir"
+import (
+	ir "github.com/sinter-ml/sinter/ir"
+	"math"
+)
 
+var binaryF64ToF64 = [...]binaryLoops[float64, float64]{
+	ir.SAdd:       {loopAddF64VV, loopAddF64VS, loopAddF64SV},
+	ir.SSub:       {loopSubF64VV, loopSubF64VS, loopSubF64SV},
+	ir.SMul:       {loopMulF64VV, loopMulF64VS, loopMulF64SV},
+	ir.SDiv:       {loopDivF64VV, loopDivF64VS, loopDivF64SV},
+	ir.SFloorDiv:  {loopFloorDivF64VV, loopFloorDivF64VS, loopFloorDivF64SV},
+	ir.SRemainder: {loopRemainderF64VV, loopRemainderF64VS, loopRemainderF64SV},
+	ir.SFmod:      {loopFmodF64VV, loopFmodF64VS, loopFmodF64SV},
+	ir.SPow:       {loopPowF64VV, loopPowF64VS, loopPowF64SV},
+	ir.SAtan2:     {loopAtan2F64VV, loopAtan2F64VS, loopAtan2F64SV},
+	ir.SHypot:     {loopHypotF64VV, loopHypotF64VS, loopHypotF64SV},
+	ir.SCopySign:  {loopCopySignF64VV, loopCopySignF64VS, loopCopySignF64SV},
+	ir.SMaximum:   {loopMaximumF64VV, loopMaximumF64VS, loopMaximumF64SV},
+	ir.SMinimum:   {loopMinimumF64VV, loopMinimumF64VS, loopMinimumF64SV},
+}
 var binaryF32ToF32 = [...]binaryLoops[float32, float32]{
-	ir.SAdd:     {loopAddF32VV, loopAddF32VS, loopAddF32SV},
-	ir.SSub:     {loopSubF32VV, loopSubF32VS, loopSubF32SV},
-	ir.SMul:     {loopMulF32VV, loopMulF32VS, loopMulF32SV},
-	ir.SDiv:     {loopDivF32VV, loopDivF32VS, loopDivF32SV},
-	ir.SPow:     {loopPowF32VV, loopPowF32VS, loopPowF32SV},
-	ir.SMaximum: {loopMaximumF32VV, loopMaximumF32VS, loopMaximumF32SV},
-	ir.SMinimum: {loopMinimumF32VV, loopMinimumF32VS, loopMinimumF32SV},
+	ir.SAdd:       {loopAddF32VV, loopAddF32VS, loopAddF32SV},
+	ir.SSub:       {loopSubF32VV, loopSubF32VS, loopSubF32SV},
+	ir.SMul:       {loopMulF32VV, loopMulF32VS, loopMulF32SV},
+	ir.SDiv:       {loopDivF32VV, loopDivF32VS, loopDivF32SV},
+	ir.SFloorDiv:  {loopFloorDivF32VV, loopFloorDivF32VS, loopFloorDivF32SV},
+	ir.SRemainder: {loopRemainderF32VV, loopRemainderF32VS, loopRemainderF32SV},
+	ir.SFmod:      {loopFmodF32VV, loopFmodF32VS, loopFmodF32SV},
+	ir.SPow:       {loopPowF32VV, loopPowF32VS, loopPowF32SV},
+	ir.SAtan2:     {loopAtan2F32VV, loopAtan2F32VS, loopAtan2F32SV},
+	ir.SHypot:     {loopHypotF32VV, loopHypotF32VS, loopHypotF32SV},
+	ir.SCopySign:  {loopCopySignF32VV, loopCopySignF32VS, loopCopySignF32SV},
+	ir.SMaximum:   {loopMaximumF32VV, loopMaximumF32VS, loopMaximumF32SV},
+	ir.SMinimum:   {loopMinimumF32VV, loopMinimumF32VS, loopMinimumF32SV},
 }
 var binaryI64ToI64 = [...]binaryLoops[int64, int64]{
-	ir.SAdd:     {loopAddI64VV, loopAddI64VS, loopAddI64SV},
-	ir.SSub:     {loopSubI64VV, loopSubI64VS, loopSubI64SV},
-	ir.SMul:     {loopMulI64VV, loopMulI64VS, loopMulI64SV},
-	ir.SDiv:     {loopDivI64VV, loopDivI64VS, loopDivI64SV},
-	ir.SPow:     {loopPowI64VV, loopPowI64VS, loopPowI64SV},
-	ir.SMaximum: {loopMaximumI64VV, loopMaximumI64VS, loopMaximumI64SV},
-	ir.SMinimum: {loopMinimumI64VV, loopMinimumI64VS, loopMinimumI64SV},
+	ir.SAdd:       {loopAddI64VV, loopAddI64VS, loopAddI64SV},
+	ir.SSub:       {loopSubI64VV, loopSubI64VS, loopSubI64SV},
+	ir.SMul:       {loopMulI64VV, loopMulI64VS, loopMulI64SV},
+	ir.SDiv:       {loopDivI64VV, loopDivI64VS, loopDivI64SV},
+	ir.SFloorDiv:  {loopFloorDivI64VV, loopFloorDivI64VS, loopFloorDivI64SV},
+	ir.SRemainder: {loopRemainderI64VV, loopRemainderI64VS, loopRemainderI64SV},
+	ir.SFmod:      {loopFmodI64VV, loopFmodI64VS, loopFmodI64SV},
+	ir.SPow:       {loopPowI64VV, loopPowI64VS, loopPowI64SV},
+	ir.SMaximum:   {loopMaximumI64VV, loopMaximumI64VS, loopMaximumI64SV},
+	ir.SMinimum:   {loopMinimumI64VV, loopMinimumI64VS, loopMinimumI64SV},
+	ir.SBitAnd:    {loopBitAndI64VV, loopBitAndI64VS, loopBitAndI64SV},
+	ir.SBitOr:     {loopBitOrI64VV, loopBitOrI64VS, loopBitOrI64SV},
+	ir.SBitXor:    {loopBitXorI64VV, loopBitXorI64VS, loopBitXorI64SV},
+	ir.SShl:       {loopShlI64VV, loopShlI64VS, loopShlI64SV},
+	ir.SShr:       {loopShrI64VV, loopShrI64VS, loopShrI64SV},
+}
+var binaryU64ToU64 = [...]binaryLoops[uint64, uint64]{
+	ir.SAdd:       {loopAddU64VV, loopAddU64VS, loopAddU64SV},
+	ir.SSub:       {loopSubU64VV, loopSubU64VS, loopSubU64SV},
+	ir.SMul:       {loopMulU64VV, loopMulU64VS, loopMulU64SV},
+	ir.SDiv:       {loopDivU64VV, loopDivU64VS, loopDivU64SV},
+	ir.SFloorDiv:  {loopFloorDivU64VV, loopFloorDivU64VS, loopFloorDivU64SV},
+	ir.SRemainder: {loopRemainderU64VV, loopRemainderU64VS, loopRemainderU64SV},
+	ir.SFmod:      {loopFmodU64VV, loopFmodU64VS, loopFmodU64SV},
+	ir.SPow:       {loopPowU64VV, loopPowU64VS, loopPowU64SV},
+	ir.SMaximum:   {loopMaximumU64VV, loopMaximumU64VS, loopMaximumU64SV},
+	ir.SMinimum:   {loopMinimumU64VV, loopMinimumU64VS, loopMinimumU64SV},
+	ir.SBitAnd:    {loopBitAndU64VV, loopBitAndU64VS, loopBitAndU64SV},
+	ir.SBitOr:     {loopBitOrU64VV, loopBitOrU64VS, loopBitOrU64SV},
+	ir.SBitXor:    {loopBitXorU64VV, loopBitXorU64VS, loopBitXorU64SV},
+	ir.SShl:       {loopShlU64VV, loopShlU64VS, loopShlU64SV},
+	ir.SShr:       {loopShrU64VV, loopShrU64VS, loopShrU64SV},
+}
+var binaryF64ToBool = [...]binaryLoops[uint8, float64]{
+	ir.SEqual:        {loopEqualF64VV, loopEqualF64VS, loopEqualF64SV},
+	ir.SNotEqual:     {loopNotEqualF64VV, loopNotEqualF64VS, loopNotEqualF64SV},
+	ir.SLess:         {loopLessF64VV, loopLessF64VS, loopLessF64SV},
+	ir.SLessEqual:    {loopLessEqualF64VV, loopLessEqualF64VS, loopLessEqualF64SV},
+	ir.SGreater:      {loopGreaterF64VV, loopGreaterF64VS, loopGreaterF64SV},
+	ir.SGreaterEqual: {loopGreaterEqualF64VV, loopGreaterEqualF64VS, loopGreaterEqualF64SV},
 }
 var binaryF32ToBool = [...]binaryLoops[uint8, float32]{
 	ir.SEqual:        {loopEqualF32VV, loopEqualF32VS, loopEqualF32SV},
@@ -38,6 +95,14 @@ var binaryI64ToBool = [...]binaryLoops[uint8, int64]{
 	ir.SGreater:      {loopGreaterI64VV, loopGreaterI64VS, loopGreaterI64SV},
 	ir.SGreaterEqual: {loopGreaterEqualI64VV, loopGreaterEqualI64VS, loopGreaterEqualI64SV},
 }
+var binaryU64ToBool = [...]binaryLoops[uint8, uint64]{
+	ir.SEqual:        {loopEqualU64VV, loopEqualU64VS, loopEqualU64SV},
+	ir.SNotEqual:     {loopNotEqualU64VV, loopNotEqualU64VS, loopNotEqualU64SV},
+	ir.SLess:         {loopLessU64VV, loopLessU64VS, loopLessU64SV},
+	ir.SLessEqual:    {loopLessEqualU64VV, loopLessEqualU64VS, loopLessEqualU64SV},
+	ir.SGreater:      {loopGreaterU64VV, loopGreaterU64VS, loopGreaterU64SV},
+	ir.SGreaterEqual: {loopGreaterEqualU64VV, loopGreaterEqualU64VS, loopGreaterEqualU64SV},
+}
 var binaryBoolToBool = [...]binaryLoops[uint8, uint8]{
 	ir.SEqual:    {loopEqualBoolVV, loopEqualBoolVS, loopEqualBoolSV},
 	ir.SNotEqual: {loopNotEqualBoolVV, loopNotEqualBoolVS, loopNotEqualBoolSV},
@@ -46,6 +111,26 @@ var binaryBoolToBool = [...]binaryLoops[uint8, uint8]{
 	ir.SXor:      {loopXorBoolVV, loopXorBoolVS, loopXorBoolSV},
 }
 
+func loopAddF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x + y
+	}
+}
+func loopAddF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x + y
+	}
+}
+func loopAddF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x + y
+	}
+}
 func loopAddF32VV(d []float32, a, b []float32) {
 	a = a[:len(d)]
 	b = b[:len(d)]
@@ -64,126 +149,6 @@ func loopAddF32SV(d []float32, x float32, b []float32) {
 	b = b[:len(d)]
 	for i, y := range b {
 		d[i] = x + y
-	}
-}
-func loopSubF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = x - y
-	}
-}
-func loopSubF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = x - y
-	}
-}
-func loopSubF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = x - y
-	}
-}
-func loopMulF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = x * y
-	}
-}
-func loopMulF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = x * y
-	}
-}
-func loopMulF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = x * y
-	}
-}
-func loopDivF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = x / y
-	}
-}
-func loopDivF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = x / y
-	}
-}
-func loopDivF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = x / y
-	}
-}
-func loopPowF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = powF32(x, y)
-	}
-}
-func loopPowF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = powF32(x, y)
-	}
-}
-func loopPowF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = powF32(x, y)
-	}
-}
-func loopMaximumF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = max(x, y)
-	}
-}
-func loopMaximumF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = max(x, y)
-	}
-}
-func loopMaximumF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = max(x, y)
-	}
-}
-func loopMinimumF32VV(d []float32, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = min(x, y)
-	}
-}
-func loopMinimumF32VS(d []float32, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = min(x, y)
-	}
-}
-func loopMinimumF32SV(d []float32, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = min(x, y)
 	}
 }
 func loopAddI64VV(d []int64, a, b []int64) {
@@ -206,6 +171,66 @@ func loopAddI64SV(d []int64, x int64, b []int64) {
 		d[i] = x + y
 	}
 }
+func loopAddU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x + y
+	}
+}
+func loopAddU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x + y
+	}
+}
+func loopAddU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x + y
+	}
+}
+func loopSubF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x - y
+	}
+}
+func loopSubF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x - y
+	}
+}
+func loopSubF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x - y
+	}
+}
+func loopSubF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x - y
+	}
+}
+func loopSubF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x - y
+	}
+}
+func loopSubF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x - y
+	}
+}
 func loopSubI64VV(d []int64, a, b []int64) {
 	a = a[:len(d)]
 	b = b[:len(d)]
@@ -224,6 +249,66 @@ func loopSubI64SV(d []int64, x int64, b []int64) {
 	b = b[:len(d)]
 	for i, y := range b {
 		d[i] = x - y
+	}
+}
+func loopSubU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x - y
+	}
+}
+func loopSubU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x - y
+	}
+}
+func loopSubU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x - y
+	}
+}
+func loopMulF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x * y
+	}
+}
+func loopMulF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x * y
+	}
+}
+func loopMulF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x * y
+	}
+}
+func loopMulF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x * y
+	}
+}
+func loopMulF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x * y
+	}
+}
+func loopMulF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x * y
 	}
 }
 func loopMulI64VV(d []int64, a, b []int64) {
@@ -246,24 +331,384 @@ func loopMulI64SV(d []int64, x int64, b []int64) {
 		d[i] = x * y
 	}
 }
+func loopMulU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x * y
+	}
+}
+func loopMulU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x * y
+	}
+}
+func loopMulU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x * y
+	}
+}
+func loopDivF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x / y
+	}
+}
+func loopDivF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x / y
+	}
+}
+func loopDivF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x / y
+	}
+}
+func loopDivF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x / y
+	}
+}
+func loopDivF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x / y
+	}
+}
+func loopDivF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x / y
+	}
+}
 func loopDivI64VV(d []int64, a, b []int64) {
 	a = a[:len(d)]
 	b = b[:len(d)]
 	for i, x := range a {
 		y := b[i]
-		d[i] = divI64(x, y)
+		d[i] = divInt(x, y)
 	}
 }
 func loopDivI64VS(d []int64, a []int64, y int64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = divI64(x, y)
+		d[i] = divInt(x, y)
 	}
 }
 func loopDivI64SV(d []int64, x int64, b []int64) {
 	b = b[:len(d)]
 	for i, y := range b {
-		d[i] = divI64(x, y)
+		d[i] = divInt(x, y)
+	}
+}
+func loopDivU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = divInt(x, y)
+	}
+}
+func loopDivU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = divInt(x, y)
+	}
+}
+func loopDivU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = divInt(x, y)
+	}
+}
+func loopFloorDivF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = floorDiv(x, y)
+	}
+}
+func loopFloorDivF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = floorDiv(x, y)
+	}
+}
+func loopFloorDivF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = floorDiv(x, y)
+	}
+}
+func loopFloorDivF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = floorDivF32(x, y)
+	}
+}
+func loopFloorDivF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = floorDivF32(x, y)
+	}
+}
+func loopFloorDivF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = floorDivF32(x, y)
+	}
+}
+func loopFloorDivI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = floorDivI64(x, y)
+	}
+}
+func loopFloorDivI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = floorDivI64(x, y)
+	}
+}
+func loopFloorDivI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = floorDivI64(x, y)
+	}
+}
+func loopFloorDivU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = divInt(x, y)
+	}
+}
+func loopFloorDivU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = divInt(x, y)
+	}
+}
+func loopFloorDivU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = divInt(x, y)
+	}
+}
+func loopRemainderF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = remainder(x, y)
+	}
+}
+func loopRemainderI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = remainderI64(x, y)
+	}
+}
+func loopRemainderI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = remainderI64(x, y)
+	}
+}
+func loopRemainderI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = remainderI64(x, y)
+	}
+}
+func loopRemainderU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopRemainderU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopRemainderU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = fmod(x, y)
+	}
+}
+func loopFmodI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopFmodU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = fmodInt(x, y)
+	}
+}
+func loopPowF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = pow(x, y)
+	}
+}
+func loopPowF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = pow(x, y)
+	}
+}
+func loopPowF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = pow(x, y)
+	}
+}
+func loopPowF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = powF32(x, y)
+	}
+}
+func loopPowF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = powF32(x, y)
+	}
+}
+func loopPowF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = powF32(x, y)
 	}
 }
 func loopPowI64VV(d []int64, a, b []int64) {
@@ -286,6 +731,186 @@ func loopPowI64SV(d []int64, x int64, b []int64) {
 		d[i] = powI64(x, y)
 	}
 }
+func loopPowU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = powU64(x, y)
+	}
+}
+func loopPowU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = powU64(x, y)
+	}
+}
+func loopPowU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = powU64(x, y)
+	}
+}
+func loopAtan2F64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = math.Atan2(x, y)
+	}
+}
+func loopAtan2F64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Atan2(x, y)
+	}
+}
+func loopAtan2F64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = math.Atan2(x, y)
+	}
+}
+func loopAtan2F32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = atan2F32(x, y)
+	}
+}
+func loopAtan2F32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = atan2F32(x, y)
+	}
+}
+func loopAtan2F32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = atan2F32(x, y)
+	}
+}
+func loopHypotF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = math.Hypot(x, y)
+	}
+}
+func loopHypotF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Hypot(x, y)
+	}
+}
+func loopHypotF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = math.Hypot(x, y)
+	}
+}
+func loopHypotF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = hypotF32(x, y)
+	}
+}
+func loopHypotF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = hypotF32(x, y)
+	}
+}
+func loopHypotF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = hypotF32(x, y)
+	}
+}
+func loopCopySignF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = math.Copysign(x, y)
+	}
+}
+func loopCopySignF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Copysign(x, y)
+	}
+}
+func loopCopySignF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = math.Copysign(x, y)
+	}
+}
+func loopCopySignF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = copySignF32(x, y)
+	}
+}
+func loopCopySignF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = copySignF32(x, y)
+	}
+}
+func loopCopySignF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = copySignF32(x, y)
+	}
+}
+func loopMaximumF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = max(x, y)
+	}
+}
 func loopMaximumI64VV(d []int64, a, b []int64) {
 	a = a[:len(d)]
 	b = b[:len(d)]
@@ -304,6 +929,66 @@ func loopMaximumI64SV(d []int64, x int64, b []int64) {
 	b = b[:len(d)]
 	for i, y := range b {
 		d[i] = max(x, y)
+	}
+}
+func loopMaximumU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = max(x, y)
+	}
+}
+func loopMaximumU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = max(x, y)
+	}
+}
+func loopMinimumF64VV(d []float64, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumF64VS(d []float64, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumF64SV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumF32VV(d []float32, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumF32VS(d []float32, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumF32SV(d []float32, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = min(x, y)
 	}
 }
 func loopMinimumI64VV(d []int64, a, b []int64) {
@@ -326,6 +1011,246 @@ func loopMinimumI64SV(d []int64, x int64, b []int64) {
 		d[i] = min(x, y)
 	}
 }
+func loopMinimumU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = min(x, y)
+	}
+}
+func loopMinimumU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = min(x, y)
+	}
+}
+func loopBitAndI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x & y
+	}
+}
+func loopBitAndI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x & y
+	}
+}
+func loopBitAndI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x & y
+	}
+}
+func loopBitAndU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x & y
+	}
+}
+func loopBitAndU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x & y
+	}
+}
+func loopBitAndU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x & y
+	}
+}
+func loopBitOrI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x | y
+	}
+}
+func loopBitOrI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x | y
+	}
+}
+func loopBitOrI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x | y
+	}
+}
+func loopBitOrU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x | y
+	}
+}
+func loopBitOrU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x | y
+	}
+}
+func loopBitOrU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x | y
+	}
+}
+func loopBitXorI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x ^ y
+	}
+}
+func loopBitXorI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x ^ y
+	}
+}
+func loopBitXorI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x ^ y
+	}
+}
+func loopBitXorU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = x ^ y
+	}
+}
+func loopBitXorU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = x ^ y
+	}
+}
+func loopBitXorU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = x ^ y
+	}
+}
+func loopShlI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = shl(x, y)
+	}
+}
+func loopShlI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = shl(x, y)
+	}
+}
+func loopShlI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = shl(x, y)
+	}
+}
+func loopShlU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = shl(x, y)
+	}
+}
+func loopShlU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = shl(x, y)
+	}
+}
+func loopShlU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = shl(x, y)
+	}
+}
+func loopShrI64VV(d []int64, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = shrI64(x, y)
+	}
+}
+func loopShrI64VS(d []int64, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = shrI64(x, y)
+	}
+}
+func loopShrI64SV(d []int64, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = shrI64(x, y)
+	}
+}
+func loopShrU64VV(d []uint64, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = shrU64(x, y)
+	}
+}
+func loopShrU64VS(d []uint64, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = shrU64(x, y)
+	}
+}
+func loopShrU64SV(d []uint64, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = shrU64(x, y)
+	}
+}
+func loopEqualF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x == y)
+	}
+}
+func loopEqualF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x == y)
+	}
+}
+func loopEqualF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x == y)
+	}
+}
 func loopEqualF32VV(d []uint8, a, b []float32) {
 	a = a[:len(d)]
 	b = b[:len(d)]
@@ -344,106 +1269,6 @@ func loopEqualF32SV(d []uint8, x float32, b []float32) {
 	b = b[:len(d)]
 	for i, y := range b {
 		d[i] = bit(x == y)
-	}
-}
-func loopNotEqualF32VV(d []uint8, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x != y)
-	}
-}
-func loopNotEqualF32VS(d []uint8, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x != y)
-	}
-}
-func loopNotEqualF32SV(d []uint8, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x != y)
-	}
-}
-func loopLessF32VV(d []uint8, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x < y)
-	}
-}
-func loopLessF32VS(d []uint8, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x < y)
-	}
-}
-func loopLessF32SV(d []uint8, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x < y)
-	}
-}
-func loopLessEqualF32VV(d []uint8, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x <= y)
-	}
-}
-func loopLessEqualF32VS(d []uint8, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x <= y)
-	}
-}
-func loopLessEqualF32SV(d []uint8, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x <= y)
-	}
-}
-func loopGreaterF32VV(d []uint8, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterF32VS(d []uint8, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterF32SV(d []uint8, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterEqualF32VV(d []uint8, a, b []float32) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x >= y)
-	}
-}
-func loopGreaterEqualF32VS(d []uint8, a []float32, y float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x >= y)
-	}
-}
-func loopGreaterEqualF32SV(d []uint8, x float32, b []float32) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x >= y)
 	}
 }
 func loopEqualI64VV(d []uint8, a, b []int64) {
@@ -466,104 +1291,24 @@ func loopEqualI64SV(d []uint8, x int64, b []int64) {
 		d[i] = bit(x == y)
 	}
 }
-func loopNotEqualI64VV(d []uint8, a, b []int64) {
+func loopEqualU64VV(d []uint8, a, b []uint64) {
 	a = a[:len(d)]
 	b = b[:len(d)]
 	for i, x := range a {
 		y := b[i]
-		d[i] = bit(x != y)
+		d[i] = bit(x == y)
 	}
 }
-func loopNotEqualI64VS(d []uint8, a []int64, y int64) {
+func loopEqualU64VS(d []uint8, a []uint64, y uint64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = bit(x != y)
+		d[i] = bit(x == y)
 	}
 }
-func loopNotEqualI64SV(d []uint8, x int64, b []int64) {
+func loopEqualU64SV(d []uint8, x uint64, b []uint64) {
 	b = b[:len(d)]
 	for i, y := range b {
-		d[i] = bit(x != y)
-	}
-}
-func loopLessI64VV(d []uint8, a, b []int64) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x < y)
-	}
-}
-func loopLessI64VS(d []uint8, a []int64, y int64) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x < y)
-	}
-}
-func loopLessI64SV(d []uint8, x int64, b []int64) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x < y)
-	}
-}
-func loopLessEqualI64VV(d []uint8, a, b []int64) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x <= y)
-	}
-}
-func loopLessEqualI64VS(d []uint8, a []int64, y int64) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x <= y)
-	}
-}
-func loopLessEqualI64SV(d []uint8, x int64, b []int64) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x <= y)
-	}
-}
-func loopGreaterI64VV(d []uint8, a, b []int64) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterI64VS(d []uint8, a []int64, y int64) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterI64SV(d []uint8, x int64, b []int64) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x > y)
-	}
-}
-func loopGreaterEqualI64VV(d []uint8, a, b []int64) {
-	a = a[:len(d)]
-	b = b[:len(d)]
-	for i, x := range a {
-		y := b[i]
-		d[i] = bit(x >= y)
-	}
-}
-func loopGreaterEqualI64VS(d []uint8, a []int64, y int64) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = bit(x >= y)
-	}
-}
-func loopGreaterEqualI64SV(d []uint8, x int64, b []int64) {
-	b = b[:len(d)]
-	for i, y := range b {
-		d[i] = bit(x >= y)
+		d[i] = bit(x == y)
 	}
 }
 func loopEqualBoolVV(d []uint8, a, b []uint8) {
@@ -586,6 +1331,86 @@ func loopEqualBoolSV(d []uint8, x uint8, b []uint8) {
 		d[i] = bit(x == y)
 	}
 }
+func loopNotEqualF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualF32VV(d []uint8, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualF32VS(d []uint8, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualF32SV(d []uint8, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualI64VV(d []uint8, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualI64VS(d []uint8, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualI64SV(d []uint8, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualU64VV(d []uint8, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualU64VS(d []uint8, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x != y)
+	}
+}
+func loopNotEqualU64SV(d []uint8, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x != y)
+	}
+}
 func loopNotEqualBoolVV(d []uint8, a, b []uint8) {
 	a = a[:len(d)]
 	b = b[:len(d)]
@@ -604,6 +1429,326 @@ func loopNotEqualBoolSV(d []uint8, x uint8, b []uint8) {
 	b = b[:len(d)]
 	for i, y := range b {
 		d[i] = bit(x != y)
+	}
+}
+func loopLessF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x < y)
+	}
+}
+func loopLessF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessF32VV(d []uint8, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x < y)
+	}
+}
+func loopLessF32VS(d []uint8, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessF32SV(d []uint8, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessI64VV(d []uint8, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x < y)
+	}
+}
+func loopLessI64VS(d []uint8, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessI64SV(d []uint8, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessU64VV(d []uint8, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x < y)
+	}
+}
+func loopLessU64VS(d []uint8, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessU64SV(d []uint8, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x < y)
+	}
+}
+func loopLessEqualF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualF32VV(d []uint8, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualF32VS(d []uint8, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualF32SV(d []uint8, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualI64VV(d []uint8, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualI64VS(d []uint8, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualI64SV(d []uint8, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualU64VV(d []uint8, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualU64VS(d []uint8, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x <= y)
+	}
+}
+func loopLessEqualU64SV(d []uint8, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x <= y)
+	}
+}
+func loopGreaterF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterF32VV(d []uint8, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterF32VS(d []uint8, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterF32SV(d []uint8, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterI64VV(d []uint8, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterI64VS(d []uint8, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterI64SV(d []uint8, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterU64VV(d []uint8, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterU64VS(d []uint8, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterU64SV(d []uint8, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x > y)
+	}
+}
+func loopGreaterEqualF64VV(d []uint8, a, b []float64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualF64VS(d []uint8, a []float64, y float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualF64SV(d []uint8, x float64, b []float64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualF32VV(d []uint8, a, b []float32) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualF32VS(d []uint8, a []float32, y float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualF32SV(d []uint8, x float32, b []float32) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualI64VV(d []uint8, a, b []int64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualI64VS(d []uint8, a []int64, y int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualI64SV(d []uint8, x int64, b []int64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualU64VV(d []uint8, a, b []uint64) {
+	a = a[:len(d)]
+	b = b[:len(d)]
+	for i, x := range a {
+		y := b[i]
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualU64VS(d []uint8, a []uint64, y uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = bit(x >= y)
+	}
+}
+func loopGreaterEqualU64SV(d []uint8, x uint64, b []uint64) {
+	b = b[:len(d)]
+	for i, y := range b {
+		d[i] = bit(x >= y)
 	}
 }
 func loopAndBoolVV(d []uint8, a, b []uint8) {

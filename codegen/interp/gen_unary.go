@@ -7,22 +7,81 @@ import (
 	"math"
 )
 
+var unaryF64ToF64 = [...]unaryLoop[float64, float64]{
+	ir.SExp:      loopExpF64,
+	ir.SExpm1:    loopExpm1F64,
+	ir.SExp2:     loopExp2F64,
+	ir.SLog:      loopLogF64,
+	ir.SLog2:     loopLog2F64,
+	ir.SLog10:    loopLog10F64,
+	ir.SLog1p:    loopLog1pF64,
+	ir.SSqrt:     loopSqrtF64,
+	ir.SRsqrt:    loopRsqrtF64,
+	ir.SRecip:    loopRecipF64,
+	ir.SSin:      loopSinF64,
+	ir.SCos:      loopCosF64,
+	ir.STan:      loopTanF64,
+	ir.SAsin:     loopAsinF64,
+	ir.SAcos:     loopAcosF64,
+	ir.SAtan:     loopAtanF64,
+	ir.SSinh:     loopSinhF64,
+	ir.SCosh:     loopCoshF64,
+	ir.STanh:     loopTanhF64,
+	ir.SAsinh:    loopAsinhF64,
+	ir.SAcosh:    loopAcoshF64,
+	ir.SAtanh:    loopAtanhF64,
+	ir.SErf:      loopErfF64,
+	ir.SErfc:     loopErfcF64,
+	ir.SErfinv:   loopErfinvF64,
+	ir.SLgamma:   loopLgammaF64,
+	ir.SDigamma:  loopDigammaF64,
+	ir.SRound:    loopRoundF64,
+	ir.SFloor:    loopFloorF64,
+	ir.SCeil:     loopCeilF64,
+	ir.STrunc:    loopTruncF64,
+	ir.SFrac:     loopFracF64,
+	ir.SSigmoid:  loopSigmoidF64,
+	ir.SSilu:     loopSiluF64,
+	ir.SGelu:     loopGeluF64,
+	ir.SGeluTanh: loopGeluTanhF64,
+	ir.SSoftplus: loopSoftplusF64,
+	ir.SAbs:      loopAbsF64,
+	ir.SNeg:      loopNegF64,
+	ir.SSign:     loopSignF64,
+}
 var unaryF32ToF32 = [...]unaryLoop[float32, float32]{
 	ir.SExp:      loopExpF32,
 	ir.SExpm1:    loopExpm1F32,
+	ir.SExp2:     loopExp2F32,
 	ir.SLog:      loopLogF32,
+	ir.SLog2:     loopLog2F32,
+	ir.SLog10:    loopLog10F32,
 	ir.SLog1p:    loopLog1pF32,
 	ir.SSqrt:     loopSqrtF32,
 	ir.SRsqrt:    loopRsqrtF32,
 	ir.SRecip:    loopRecipF32,
 	ir.SSin:      loopSinF32,
 	ir.SCos:      loopCosF32,
+	ir.STan:      loopTanF32,
+	ir.SAsin:     loopAsinF32,
+	ir.SAcos:     loopAcosF32,
+	ir.SAtan:     loopAtanF32,
+	ir.SSinh:     loopSinhF32,
+	ir.SCosh:     loopCoshF32,
 	ir.STanh:     loopTanhF32,
+	ir.SAsinh:    loopAsinhF32,
+	ir.SAcosh:    loopAcoshF32,
+	ir.SAtanh:    loopAtanhF32,
 	ir.SErf:      loopErfF32,
+	ir.SErfc:     loopErfcF32,
+	ir.SErfinv:   loopErfinvF32,
+	ir.SLgamma:   loopLgammaF32,
+	ir.SDigamma:  loopDigammaF32,
 	ir.SRound:    loopRoundF32,
 	ir.SFloor:    loopFloorF32,
 	ir.SCeil:     loopCeilF32,
 	ir.STrunc:    loopTruncF32,
+	ir.SFrac:     loopFracF32,
 	ir.SSigmoid:  loopSigmoidF32,
 	ir.SSilu:     loopSiluF32,
 	ir.SGelu:     loopGeluF32,
@@ -33,17 +92,37 @@ var unaryF32ToF32 = [...]unaryLoop[float32, float32]{
 	ir.SSign:     loopSignF32,
 }
 var unaryI64ToI64 = [...]unaryLoop[int64, int64]{
-	ir.SAbs:  loopAbsI64,
-	ir.SNeg:  loopNegI64,
-	ir.SSign: loopSignI64,
+	ir.SAbs:    loopAbsI64,
+	ir.SNeg:    loopNegI64,
+	ir.SSign:   loopSignI64,
+	ir.SBitNot: loopBitNotI64,
+}
+var unaryU64ToU64 = [...]unaryLoop[uint64, uint64]{
+	ir.SAbs:    loopAbsU64,
+	ir.SNeg:    loopNegU64,
+	ir.SSign:   loopSignU64,
+	ir.SBitNot: loopBitNotU64,
+}
+var unaryF64ToBool = [...]unaryLoop[uint8, float64]{
+	ir.SIsNaN:    loopIsNaNF64,
+	ir.SIsInf:    loopIsInfF64,
+	ir.SIsFinite: loopIsFiniteF64,
 }
 var unaryF32ToBool = [...]unaryLoop[uint8, float32]{
-	ir.SIsNaN: loopIsNaNF32,
+	ir.SIsNaN:    loopIsNaNF32,
+	ir.SIsInf:    loopIsInfF32,
+	ir.SIsFinite: loopIsFiniteF32,
 }
 var unaryBoolToBool = [...]unaryLoop[uint8, uint8]{
 	ir.SNot: loopNotBool,
 }
 
+func loopExpF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Exp(x)
+	}
+}
 func loopExpF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -54,6 +133,12 @@ func loopExpF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopExpm1F64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Expm1(x)
 	}
 }
 func loopExpm1F32(d []float32, a []float32) {
@@ -68,6 +153,30 @@ func loopExpm1F32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopExp2F64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Exp2(x)
+	}
+}
+func loopExp2F32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Exp2(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopLogF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Log(x)
+	}
+}
 func loopLogF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -78,6 +187,48 @@ func loopLogF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopLog2F64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Log2(x)
+	}
+}
+func loopLog2F32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Log2(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopLog10F64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Log10(x)
+	}
+}
+func loopLog10F32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Log10(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopLog1pF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Log1p(x)
 	}
 }
 func loopLog1pF32(d []float32, a []float32) {
@@ -92,10 +243,22 @@ func loopLog1pF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopSqrtF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Sqrt(x)
+	}
+}
 func loopSqrtF32(d []float32, a []float32) {
 	a = a[:len(d)]
 	for i, x := range a {
 		d[i] = sqrt(x)
+	}
+}
+func loopRsqrtF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = rsqrt(x)
 	}
 }
 func loopRsqrtF32(d []float32, a []float32) {
@@ -110,10 +273,22 @@ func loopRsqrtF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopRecipF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = recip(x)
+	}
+}
 func loopRecipF32(d []float32, a []float32) {
 	a = a[:len(d)]
 	for i, x := range a {
 		d[i] = recip(x)
+	}
+}
+func loopSinF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Sin(x)
 	}
 }
 func loopSinF32(d []float32, a []float32) {
@@ -128,6 +303,12 @@ func loopSinF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopCosF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Cos(x)
+	}
+}
 func loopCosF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -138,6 +319,120 @@ func loopCosF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopTanF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Tan(x)
+	}
+}
+func loopTanF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Tan(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopAsinF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Asin(x)
+	}
+}
+func loopAsinF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Asin(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopAcosF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Acos(x)
+	}
+}
+func loopAcosF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Acos(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopAtanF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Atan(x)
+	}
+}
+func loopAtanF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Atan(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopSinhF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Sinh(x)
+	}
+}
+func loopSinhF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Sinh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopCoshF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Cosh(x)
+	}
+}
+func loopCoshF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Cosh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopTanhF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Tanh(x)
 	}
 }
 func loopTanhF32(d []float32, a []float32) {
@@ -152,6 +447,66 @@ func loopTanhF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopAsinhF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Asinh(x)
+	}
+}
+func loopAsinhF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Asinh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopAcoshF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Acosh(x)
+	}
+}
+func loopAcoshF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Acosh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopAtanhF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Atanh(x)
+	}
+}
+func loopAtanhF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Atanh(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopErfF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Erf(x)
+	}
+}
 func loopErfF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -162,6 +517,84 @@ func loopErfF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopErfcF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Erfc(x)
+	}
+}
+func loopErfcF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Erfc(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopErfinvF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Erfinv(x)
+	}
+}
+func loopErfinvF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = math.Erfinv(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopLgammaF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = lgamma(x)
+	}
+}
+func loopLgammaF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = lgamma(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopDigammaF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = digamma(x)
+	}
+}
+func loopDigammaF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = digamma(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopRoundF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.RoundToEven(x)
 	}
 }
 func loopRoundF32(d []float32, a []float32) {
@@ -176,6 +609,12 @@ func loopRoundF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopFloorF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Floor(x)
+	}
+}
 func loopFloorF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -186,6 +625,12 @@ func loopFloorF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopCeilF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Ceil(x)
 	}
 }
 func loopCeilF32(d []float32, a []float32) {
@@ -200,6 +645,12 @@ func loopCeilF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopTruncF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Trunc(x)
+	}
+}
 func loopTruncF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -210,6 +661,30 @@ func loopTruncF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopFracF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = frac(x)
+	}
+}
+func loopFracF32(d []float32, a []float32) {
+	var wide [wideLen]float64
+	for len(d) > 0 {
+		w := wide[:min(len(d), wideLen)]
+		widenF32(w, a)
+		for i, x := range w {
+			w[i] = frac(x)
+		}
+		roundF32(d, w)
+		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopSigmoidF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = sigmoidF64(x)
 	}
 }
 func loopSigmoidF32(d []float32, a []float32) {
@@ -224,6 +699,12 @@ func loopSigmoidF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopSiluF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = siluF64(x)
+	}
+}
 func loopSiluF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -234,6 +715,12 @@ func loopSiluF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopGeluF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = geluF64(x)
 	}
 }
 func loopGeluF32(d []float32, a []float32) {
@@ -248,6 +735,12 @@ func loopGeluF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopGeluTanhF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = geluTanhF64(x)
+	}
+}
 func loopGeluTanhF32(d []float32, a []float32) {
 	var wide [wideLen]float64
 	for len(d) > 0 {
@@ -258,6 +751,12 @@ func loopGeluTanhF32(d []float32, a []float32) {
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
+	}
+}
+func loopSoftplusF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = softplus(x)
 	}
 }
 func loopSoftplusF32(d []float32, a []float32) {
@@ -272,22 +771,16 @@ func loopSoftplusF32(d []float32, a []float32) {
 		d, a = d[len(w):], a[len(w):]
 	}
 }
+func loopAbsF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = math.Abs(x)
+	}
+}
 func loopAbsF32(d []float32, a []float32) {
 	a = a[:len(d)]
 	for i, x := range a {
 		d[i] = absF32(x)
-	}
-}
-func loopNegF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = -x
-	}
-}
-func loopSignF32(d []float32, a []float32) {
-	a = a[:len(d)]
-	for i, x := range a {
-		d[i] = signF32(x)
 	}
 }
 func loopAbsI64(d []int64, a []int64) {
@@ -296,22 +789,106 @@ func loopAbsI64(d []int64, a []int64) {
 		d[i] = absI64(x)
 	}
 }
+func loopAbsU64(d []uint64, a []uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = itself(x)
+	}
+}
+func loopNegF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = -x
+	}
+}
+func loopNegF32(d []float32, a []float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = -x
+	}
+}
 func loopNegI64(d []int64, a []int64) {
 	a = a[:len(d)]
 	for i, x := range a {
 		d[i] = -x
 	}
 }
+func loopNegU64(d []uint64, a []uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = -x
+	}
+}
+func loopSignF64(d []float64, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = sign(x)
+	}
+}
+func loopSignF32(d []float32, a []float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = sign(x)
+	}
+}
 func loopSignI64(d []int64, a []int64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = signI64(x)
+		d[i] = sign(x)
+	}
+}
+func loopSignU64(d []uint64, a []uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = sign(x)
+	}
+}
+func loopBitNotI64(d []int64, a []int64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = ^x
+	}
+}
+func loopBitNotU64(d []uint64, a []uint64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = ^x
+	}
+}
+func loopIsNaNF64(d []uint8, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = isNaN(x)
 	}
 }
 func loopIsNaNF32(d []uint8, a []float32) {
 	a = a[:len(d)]
 	for i, x := range a {
 		d[i] = isNaN(x)
+	}
+}
+func loopIsInfF64(d []uint8, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = isInf(x)
+	}
+}
+func loopIsInfF32(d []uint8, a []float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = isInf(x)
+	}
+}
+func loopIsFiniteF64(d []uint8, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = isFinite(x)
+	}
+}
+func loopIsFiniteF32(d []uint8, a []float32) {
+	a = a[:len(d)]
+	for i, x := range a {
+		d[i] = isFinite(x)
 	}
 }
 func loopNotBool(d []uint8, a []uint8) {

@@ -65,7 +65,7 @@ func requireSame(t testing.TB, k *codegen.Kernel, want, got [][]byte, what strin
 			if w.f != w.f && g.f != g.f {
 				continue
 			}
-			if math.Float32bits(w.f) != math.Float32bits(g.f) || w.i != g.i || w.b != g.b {
+			if math.Float64bits(w.f) != math.Float64bits(g.f) || w.i != g.i || w.b != g.b {
 				t.Fatalf("%s: buffer %d (%v) element %d: want %v, got %v", what, b, dt, i, w, g)
 			}
 		}

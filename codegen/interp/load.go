@@ -1,38 +1,35 @@
 package interp
 
-import (
-	"github.com/sinter-ml/sinter/codegen"
-	"github.com/sinter-ml/sinter/ir"
-)
+import "github.com/sinter-ml/sinter/codegen"
 
 // load returns the step that reads an access into a register.
 func (e *executable) load(v int, in *codegen.Instr, args []int) func(*worker) {
-	a := &e.kernel.Accesses[in.Access]
-	switch e.kernel.Buffers[a.Buffer].DType {
-	case ir.F32:
-		return loadStep(&loader[float32, float32]{v: v, slot: in.Access, buffer: a.Buffer, same: true}, a, args)
-	case ir.I64:
-		return loadStep(&loader[int64, int64]{v: v, slot: in.Access, buffer: a.Buffer, same: true}, a, args)
-	case ir.Bool:
-		return loadStep(&loader[uint8, uint8]{v: v, slot: in.Access, buffer: a.Buffer, same: true}, a, args)
-	case ir.BF16:
-		return loadStep(&loader[float32, ir.BFloat16]{v: v, slot: in.Access, buffer: a.Buffer}, a, args)
+	switch laneOf(in.Type) {
+	case laneF64:
+		return loadStep[float64](e.kernel, v, in.Access, args)
+	case laneF32:
+		return loadStep[float32](e.kernel, v, in.Access, args)
+	case laneI64:
+		return loadStep[int64](e.kernel, v, in.Access, args)
+	case laneU64:
+		return loadStep[uint64](e.kernel, v, in.Access, args)
 	}
-	return nil
+	return loadStep[uint8](e.kernel, v, in.Access, args)
 }
 
-// loader reads elements stored as S into a register of D.
-type loader[D elem, S stored] struct {
+// loader reads elements of a buffer into a register.
+type loader[T elem] struct {
+	*codec[T]
 	v      int
 	slot   int
 	buffer int
-	same   bool // S is D: a straight run is used where it lies
 	index  []int
 	fill   int
 }
 
-func loadStep[D elem, S stored](l *loader[D, S], a *codegen.Access, args []int) func(*worker) {
-	l.index = args[:a.Indices]
+func loadStep[T elem](k *codegen.Kernel, v, access int, args []int) func(*worker) {
+	a := &k.Accesses[access]
+	l := &loader[T]{codec: codecOf[T](k.Buffers[a.Buffer].DType), v: v, slot: access, buffer: a.Buffer, index: args[:a.Indices]}
 	if a.Masked {
 		l.fill = args[a.Indices]
 	}
@@ -46,47 +43,45 @@ func loadStep[D elem, S stored](l *loader[D, S], a *codegen.Access, args []int) 
 }
 
 // plain reads an access without indices or windows.
-func (l *loader[D, S]) plain(w *worker) {
+func (l *loader[T]) plain(w *worker) {
 	if off, step, ok := w.span(l.slot); ok {
 		l.straight(w, off, step)
 		return
 	}
-	src := view[S](w.run.mem[l.buffer])
-	dst := out[D](w, l.v)
+	mem := w.run.mem[l.buffer]
+	dst := out[T](w, l.v)
 	for s := w.first(); s.n > 0; w.next(&s) {
-		gather(dst[s.at:s.at+s.n], src, w.position(l.slot), w.g.inner(l.slot))
+		l.read(dst[s.at:s.at+s.n], mem, w.position(l.slot), w.g.inner(l.slot))
 	}
 }
 
 // straight makes the register the elements from off on, step apart.
-func (l *loader[D, S]) straight(w *worker, off, step int) {
+func (l *loader[T]) straight(w *worker, off, step int) {
 	mem := w.run.mem[l.buffer]
 	r := &w.regs[l.v]
-	size := sizeOf[S]()
+	stay := l.same && !w.run.copyLoads
 	switch {
+	case step == 0 && stay:
+		r.mem, r.uniform = mem[off*l.size:(off+1)*l.size], true
 	case step == 0:
-		if l.same && !w.run.copyLoads {
-			r.mem, r.uniform = mem[off*size:(off+1)*size], true
-			return
-		}
-		outUniform[D](w, l.v)[0] = widen[D](view[S](mem)[off])
-	case step == 1 && l.same && !w.run.copyLoads:
-		r.mem, r.uniform = mem[off*size:(off+w.n)*size], false
+		l.read(outUniform[T](w, l.v), mem, off, 0)
+	case step == 1 && stay:
+		r.mem, r.uniform = mem[off*l.size:(off+w.n)*l.size], false
 	default:
-		gather(out[D](w, l.v), view[S](mem), off, step)
+		l.read(out[T](w, l.v), mem, off, step)
 	}
 }
 
 // indexed reads through one index value; tiles with one index for all points,
 // such as the rows of an embedding, are read as a plain access.
-func (l *loader[D, S]) indexed(w *worker) {
+func (l *loader[T]) indexed(w *worker) {
 	x := &w.regs[l.index[0]]
 	if off, step, ok := w.span(l.slot); ok && x.uniform {
 		arg := w.run.launch.Access[l.slot].Index[0]
 		i := vals[int64](x)[0]
 		if i < 0 || i >= int64(arg.Extent) {
 			w.run.fail(i, arg.Extent)
-			outUniform[D](w, l.v)[0] = 0
+			outUniform[T](w, l.v)[0] = 0
 			return
 		}
 		l.straight(w, off+int(i)*arg.Stride, step)
@@ -98,40 +93,24 @@ func (l *loader[D, S]) indexed(w *worker) {
 // general reads any access: inside the windows, at the place the indices say;
 // the fill value elsewhere. What lies outside the windows is not read, nor are
 // its indices looked at.
-func (l *loader[D, S]) general(w *worker) {
-	r := w.run
-	src := view[S](r.mem[l.buffer])
-	windows := r.windows[r.winFrom[l.slot]:r.winFrom[l.slot+1]]
-	uniform := w.n == 1
-	var dst []D
-	if uniform {
-		dst = outUniform[D](w, l.v)
+func (l *loader[T]) general(w *worker) {
+	mem := w.run.mem[l.buffer]
+	var dst []T
+	if w.n == 1 {
+		dst = outUniform[T](w, l.v)
 	} else {
-		dst = out[D](w, l.v)
+		dst = out[T](w, l.v)
 	}
 	for s := w.first(); s.n > 0; w.next(&s) {
-		lo, hi := 0, s.n
-		for _, x := range windows {
-			c := w.position(x.slot)
-			if w.g.inner(x.slot) == 0 {
-				if c < x.lo || c >= x.hi {
-					hi = 0
-				}
-				continue
-			}
-			lo, hi = max(lo, x.lo-c), min(hi, x.hi-c)
-		}
-		if lo >= hi {
-			lo, hi = s.n, s.n
-		}
+		lo, hi := w.clip(l.slot, s.n)
 		d := dst[s.at : s.at+s.n]
 		if hi > lo {
 			step := w.g.inner(l.slot)
 			off := w.position(l.slot) + lo*step
 			if len(l.index) == 0 {
-				gather(d[lo:hi], src, off, step)
+				l.read(d[lo:hi], mem, off, step)
 			} else {
-				l.lookUp(w, d[lo:hi], src, off, step, s.at+lo)
+				l.pick(d[lo:hi], mem, w.places(l.slot, l.index, off, step, s.at+lo, hi-lo))
 			}
 		}
 		if hi-lo < s.n {
@@ -141,28 +120,46 @@ func (l *loader[D, S]) general(w *worker) {
 	}
 }
 
-// lookUp reads d at indexed places; the indices are those of the tile's points
-// from at on.
-func (l *loader[D, S]) lookUp(w *worker, d []D, src []S, off, step, at int) {
-	args := w.run.launch.Access[l.slot].Index
-	for i := range d {
+// clip returns the part of the current segment, n points long, that lies in
+// the windows of an access; n, n if there is none.
+func (w *worker) clip(access, n int) (lo, hi int) {
+	r := w.run
+	hi = n
+	for _, x := range r.windows[r.winFrom[access]:r.winFrom[access+1]] {
+		c := w.position(x.slot)
+		if w.g.inner(x.slot) != 0 {
+			lo, hi = max(lo, x.lo-c), min(hi, x.hi-c)
+		} else if c < x.lo || c >= x.hi {
+			hi = 0
+		}
+	}
+	if lo >= hi {
+		return n, n
+	}
+	return lo, hi
+}
+
+// places lists where n elements lie that index values say: those of the tile's
+// points from at on. The place is −1 where an index is out of range, which
+// fails the launch.
+func (w *worker) places(access int, index []int, off, step, at, n int) []int64 {
+	places := view[int64](w.temp(0))[:n]
+	args := w.run.launch.Access[access].Index
+	for i := range places {
 		place := off
-		ok := true
-		for n, v := range l.index {
+		for n, v := range index {
 			x := pick(&w.regs[v], at+i)
 			if x < 0 || x >= int64(args[n].Extent) {
 				w.run.fail(x, args[n].Extent)
-				ok = false
+				place = -1
 				break
 			}
 			place += int(x) * args[n].Stride
 		}
-		d[i] = 0
-		if ok {
-			d[i] = widen[D](src[place])
-		}
+		places[i] = int64(place)
 		off += step
 	}
+	return places
 }
 
 // pick returns element i of an I64 register.
@@ -174,72 +171,13 @@ func pick(r *reg, i int) int64 {
 }
 
 // pad fills d with the fill value of the points from at on.
-func (l *loader[D, S]) pad(w *worker, d []D, at int) {
+func (l *loader[T]) pad(w *worker, d []T, at int) {
 	r := &w.regs[l.fill]
 	if r.uniform {
-		fill(d, vals[D](r)[0])
+		fill(d, vals[T](r)[0])
 		return
 	}
-	copy(d, vals[D](r)[at:])
-}
-
-// widen converts a stored element to its register type, exactly.
-func widen[D elem, S stored](s S) D {
-	switch x := any(s).(type) {
-	case ir.BFloat16:
-		return D(x.Float32())
-	case float32:
-		return D(x)
-	case int64:
-		return D(x)
-	case uint8:
-		return D(x)
-	}
-	return 0
-}
-
-// gather reads len(d) elements from off on, step apart.
-func gather[D elem, S stored](d []D, src []S, off, step int) {
-	switch {
-	case step == 1:
-		widenAll(d, src[off:off+len(d)])
-	case step == 0:
-		fill(d, widen[D](src[off]))
-	default:
-		gatherStep(d, src, off, step)
-	}
-}
-
-func widenAll[D elem, S stored](d []D, src []S) {
-	switch s := any(src).(type) {
-	case []D:
-		copy(d, s)
-	case []ir.BFloat16:
-		widenBF16(any(d).([]float32), s)
-	}
-}
-
-func widenBF16(d []float32, s []ir.BFloat16) {
-	s = s[:len(d)]
-	for i := range d {
-		d[i] = s[i].Float32()
-	}
-}
-
-func gatherStep[D elem, S stored](d []D, src []S, off, step int) {
-	switch s := any(src).(type) {
-	case []D:
-		for i := range d {
-			d[i] = s[off]
-			off += step
-		}
-	case []ir.BFloat16:
-		d := any(d).([]float32)
-		for i := range d {
-			d[i] = s[off].Float32()
-			off += step
-		}
-	}
+	copy(d, vals[T](r)[at:])
 }
 
 // coordStep reads a slot as a value: a coordinate or a position.

@@ -3,216 +3,482 @@ package interp
 import (
 	"math"
 	"math/big"
+	"sort"
 
 	"github.com/sinter-ml/sinter/ir"
 )
 
-func naiveCast(from, to ir.DType, v value) value {
-	switch from {
-	case ir.F32, ir.BF16:
-		switch to {
-		case ir.F32:
-			return value{f: v.f}
-		case ir.BF16:
-			if from == ir.BF16 { // rounded already
-				return value{f: v.f}
-			}
-			return value{f: roundBF16(v.f)}
-		case ir.Bool:
-			return value{b: !(v.f == 0)}
-		}
-		if v.f != v.f {
-			return value{}
-		}
-		if math.IsInf(float64(v.f), 0) {
-			if v.f > 0 {
-				return value{i: math.MaxInt64}
-			}
-			return value{i: math.MinInt64}
-		}
-		x, _ := new(big.Float).SetFloat64(float64(v.f)).Int(nil)
-		switch {
-		case x.IsInt64():
-			return value{i: x.Int64()}
-		case x.Sign() > 0:
-			return value{i: math.MaxInt64}
-		}
-		return value{i: math.MinInt64}
-	case ir.I64:
-		x := new(big.Float).SetPrec(200).SetInt64(v.i)
-		switch to {
-		case ir.F32:
-			f, _ := x.Float32()
-			return value{f: f}
-		case ir.BF16:
-			f, _ := new(big.Float).SetPrec(8).SetMode(big.ToNearestEven).Set(x).Float32()
-			return value{f: f}
-		case ir.Bool:
-			return value{b: v.i != 0}
-		}
-		return v
+// bigInt returns the number an integer register holds.
+func bigInt(t ir.DType, v value) *big.Int {
+	if t == ir.U64 {
+		return new(big.Int).SetUint64(uint64(v.i))
 	}
-	if v.b {
-		return value{f: 1, i: 1, b: true}
-	}
-	return value{}
+	return big.NewInt(v.i)
 }
 
-// naiveApply computes basic functions exactly; those in float64 are rounded
-// once and compared with a tolerance by the tests of the functions.
-func naiveApply(fn ir.ScalarOp, t ir.DType, a []value) value {
-	nan := float32(math.NaN())
-	cmp := func() (less, equal bool) {
-		switch t {
-		case ir.F32:
-			return a[0].f < a[1].f, a[0].f == a[1].f
-		case ir.I64:
-			return a[0].i < a[1].i, a[0].i == a[1].i
-		}
-		return false, a[0].b == a[1].b
+// lowBits keeps the low bits of an integer of any size.
+func lowBits(t ir.DType, x *big.Int) value {
+	m := new(big.Int).Lsh(big.NewInt(1), uint(8*t.Size()))
+	x = new(big.Int).Mod(x, m)
+	if t.IsSigned() && x.Bit(8*t.Size()-1) == 1 {
+		x.Sub(x, m)
 	}
-	ordered := t != ir.F32 || len(a) > 1 && a[0].f == a[0].f && a[1].f == a[1].f
-	switch fn {
-	case ir.SAbs:
-		return value{f: float32(math.Abs(float64(a[0].f))), i: max(a[0].i, -a[0].i)}
-	case ir.SNeg:
-		return value{f: math.Float32frombits(math.Float32bits(a[0].f) ^ 1<<31), i: -a[0].i}
-	case ir.SSign:
-		v := value{f: a[0].f}
-		if a[0].f == a[0].f && a[0].f != 0 {
-			v.f = float32(math.Copysign(1, float64(a[0].f)))
+	if t == ir.U64 {
+		return value{i: int64(x.Uint64())}
+	}
+	return value{i: x.Int64()}
+}
+
+// floatFormat describes a binary float: precision, least exponent of the last
+// place, greatest finite value.
+type floatFormat struct {
+	prec, last int
+	max        float64
+}
+
+var floatFormats = map[ir.DType]floatFormat{
+	ir.F64: {53, -1074, math.MaxFloat64}, ir.F32: {24, -149, math.MaxFloat32}, ir.F16: {11, -24, 65504},
+	ir.BF16: {8, -133, 0x1.fep127}, ir.F8E4M3: {4, -9, 448}, ir.F8E5M2: {3, -16, 57344},
+}
+
+// roundTo rounds an exact number to a float type, ties to even, as its
+// definition says: to a multiple of the last place, beyond the greatest value
+// as if exponents went on.
+func roundTo(dt ir.DType, x *big.Rat, negative, overflow bool) float64 {
+	f := floatFormats[dt]
+	if x.Sign() == 0 {
+		if negative {
+			return math.Copysign(0, -1)
 		}
-		if a[0].i != 0 {
-			v.i = a[0].i>>63 | 1
+		return 0
+	}
+	a := new(big.Rat).Abs(x)
+	// the exponent of the last place of a result this size
+	e := a.Num().BitLen() - a.Denom().BitLen() - f.prec - 1
+	for {
+		if a.Cmp(new(big.Rat).Mul(pow2(e), new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(f.prec))))) < 0 {
+			break
 		}
+		e++
+	}
+	e = max(e, f.last)
+	q := new(big.Rat).Quo(a, pow2(e))
+	n, rest := new(big.Int).QuoRem(q.Num(), q.Denom(), new(big.Int))
+	switch rest.Lsh(rest, 1).Cmp(q.Denom()) {
+	case 1:
+		n.Add(n, big.NewInt(1))
+	case 0:
+		n.Add(n, new(big.Int).And(n, big.NewInt(1)))
+	}
+	r, _ := new(big.Rat).Mul(new(big.Rat).SetInt(n), pow2(e)).Float64()
+	if r > f.max {
+		r = tooLarge(dt, overflow)
+	}
+	if x.Sign() < 0 {
+		return -r
+	}
+	return r
+}
+
+func pow2(e int) *big.Rat {
+	one := big.NewInt(1)
+	if e < 0 {
+		return new(big.Rat).SetFrac(one, new(big.Int).Lsh(one, uint(-e)))
+	}
+	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(e)))
+}
+
+// naiveCast rounds once from the exact value.
+func naiveCast(from, to ir.DType, overflow bool, v value) value {
+	switch {
+	case from == ir.Bool:
+		if v.b {
+			return value{f: 1, i: 1, b: true}
+		}
+		return value{}
+	case from.IsInt():
+		switch {
+		case to.IsInt():
+			return lowBits(to, bigInt(from, v))
+		case to == ir.Bool:
+			return value{b: v.i != 0}
+		}
+		return value{f: roundTo(to, new(big.Rat).SetInt(bigInt(from, v)), false, overflow)}
+	case to == ir.Bool:
+		return value{b: v.f != 0}
+	case to.IsInt():
+		least, greatest := to.Limits()
+		switch {
+		case v.f != v.f:
+			return value{}
+		case v.f <= float64(least):
+			return value{i: least}
+		case v.f >= float64(greatest):
+			return value{i: int64(greatest)}
+		}
+		x, _ := new(big.Float).SetFloat64(v.f).Int(nil)
+		return lowBits(to, x)
+	case v.f != v.f:
 		return v
-	case ir.SIsNaN:
-		return value{b: math.IsNaN(float64(a[0].f))}
-	case ir.SNot:
-		return value{b: !a[0].b}
-	case ir.SSqrt:
-		return value{f: float32(math.Sqrt(float64(a[0].f)))}
-	case ir.SRecip:
-		return value{f: 1 / a[0].f}
-	case ir.SRound:
-		return value{f: float32(math.RoundToEven(float64(a[0].f)))}
-	case ir.SFloor:
-		return value{f: float32(math.Floor(float64(a[0].f)))}
-	case ir.SCeil:
-		return value{f: float32(math.Ceil(float64(a[0].f)))}
-	case ir.STrunc:
-		return value{f: float32(math.Trunc(float64(a[0].f)))}
-	case ir.SAdd:
-		return value{f: a[0].f + a[1].f, i: a[0].i + a[1].i}
-	case ir.SSub:
-		return value{f: a[0].f - a[1].f, i: a[0].i - a[1].i}
-	case ir.SMul:
-		return value{f: a[0].f * a[1].f, i: a[0].i * a[1].i}
-	case ir.SDiv:
-		v := value{f: a[0].f / a[1].f}
-		if a[1].i != 0 {
-			v.i = new(big.Int).Quo(big.NewInt(a[0].i), big.NewInt(a[1].i)).Int64()
-			if a[0].i == math.MinInt64 && a[1].i == -1 {
-				v.i = math.MinInt64
-			}
+	case math.IsInf(v.f, 0):
+		switch {
+		case !to.IsFloat8() || to == ir.F8E5M2 && (overflow || from == to):
+			return v
+		case overflow:
+			return value{f: math.NaN()}
 		}
+		return value{f: math.Copysign(floatFormats[to].max, v.f)}
+	}
+	switch {
+	case to == ir.F64:
 		return v
-	case ir.SPow:
-		if t == ir.F32 {
-			return value{f: float32(math.Pow(float64(a[0].f), float64(a[1].f)))}
-		}
-		return value{i: naivePow(a[0].i, a[1].i)}
-	case ir.SMaximum, ir.SMinimum:
-		if t == ir.I64 {
-			if fn == ir.SMaximum {
-				return value{i: max(a[0].i, a[1].i)}
+	case to == ir.F32:
+		return value{f: float64(float32(v.f))}
+	}
+	return value{f: roundSmall(to, v.f, overflow)}
+}
+
+// smallValues holds the values of the codes of each small float but for the
+// sign; the infinity, or what would come after the greatest value, ends it.
+var smallValues = func() map[ir.DType][]float64 {
+	all := map[ir.DType][]float64{}
+	for _, dt := range []ir.DType{ir.F16, ir.BF16, ir.F8E4M3, ir.F8E5M2} {
+		for code := uint64(0); ; code++ {
+			x := storedValue(dt, code).f
+			if x != x || math.IsInf(x, 0) {
+				v := all[dt]
+				all[dt] = append(v, 2*v[len(v)-1]-v[len(v)-2])
+				break
 			}
-			return value{i: min(a[0].i, a[1].i)}
+			all[dt] = append(all[dt], x)
 		}
-		x, y := a[0].f, a[1].f
-		if !ordered {
-			return value{f: nan}
-		}
-		neg := math.Signbit(float64(x))
-		if fn == ir.SMaximum {
-			if x > y || x == y && !neg {
-				return value{f: x}
-			}
-			return value{f: y}
-		}
-		if x < y || x == y && neg {
-			return value{f: x}
-		}
-		return value{f: y}
-	case ir.SEqual:
-		_, eq := cmp()
-		return value{b: eq}
-	case ir.SNotEqual:
-		_, eq := cmp()
-		return value{b: !eq}
-	case ir.SLess:
-		l, _ := cmp()
-		return value{b: l}
-	case ir.SLessEqual:
-		l, eq := cmp()
-		return value{b: l || eq}
-	case ir.SGreater:
-		l, eq := cmp()
-		return value{b: ordered && !l && !eq}
-	case ir.SGreaterEqual:
-		l, _ := cmp()
-		return value{b: ordered && !l}
-	case ir.SAnd:
-		return value{b: a[0].b && a[1].b}
-	case ir.SOr:
-		return value{b: a[0].b || a[1].b}
-	case ir.SXor:
-		return value{b: a[0].b != a[1].b}
-	case ir.SWhere:
+	}
+	return all
+}()
+
+// smallCode returns the number of the nearest value of a small float, the even
+// one of two as near.
+func smallCode(dt ir.DType, x float64) int {
+	vals := smallValues[dt]
+	x = min(math.Abs(x), vals[len(vals)-1])
+	at := sort.SearchFloat64s(vals, x)
+	if at == 0 || vals[at] == x {
+		return at
+	}
+	if mid := (vals[at-1] + vals[at]) / 2; x < mid || x == mid && at%2 == 1 {
+		at--
+	}
+	return at
+}
+
+func roundSmall(dt ir.DType, x float64, overflow bool) float64 {
+	vals := smallValues[dt]
+	at := smallCode(dt, x)
+	r := vals[at]
+	if at == len(vals)-1 {
+		r = tooLarge(dt, overflow)
+	}
+	return math.Copysign(r, x)
+}
+
+// tooLarge is what becomes of numbers above the greatest.
+func tooLarge(dt ir.DType, overflow bool) float64 {
+	switch {
+	case dt == ir.F8E4M3 && overflow:
+		return math.NaN()
+	case dt.IsFloat8() && !overflow:
+		return floatFormats[dt].max
+	}
+	return math.Inf(1)
+}
+
+// naiveApply computes the functions whose results are exact or rounded once;
+// the others are compared with a tolerance by the tests of the functions.
+func naiveApply(fn ir.ScalarOp, t ir.DType, a []value) value {
+	if fn == ir.SWhere {
 		if a[0].b {
 			return a[1]
 		}
 		return a[2]
-	case ir.SMulAdd:
-		return value{f: naiveFMA(a[0].f, a[1].f, a[2].f), i: a[0].i*a[1].i + a[2].i}
+	}
+	switch {
+	case t.IsInt():
+		return naiveInt(fn, t, a)
+	case t == ir.F64:
+		f := make([]float64, len(a))
+		for i := range a {
+			f[i] = a[i].f
+		}
+		return naiveFloat(fn, t, f)
+	case t == ir.F32:
+		f := make([]float32, len(a))
+		for i := range a {
+			f[i] = float32(a[i].f)
+		}
+		return naiveFloat(fn, t, f)
+	}
+	x, y := a[0].b, len(a) > 1 && a[1].b
+	switch fn {
+	case ir.SNot:
+		return value{b: !x}
+	case ir.SAnd:
+		return value{b: x && y}
+	case ir.SOr:
+		return value{b: x || y}
+	case ir.SXor, ir.SNotEqual:
+		return value{b: x != y}
+	case ir.SEqual:
+		return value{b: x == y}
 	}
 	panic("no naive rule for " + fn.String())
 }
 
-func naivePow(x, y int64) int64 {
-	if y < 0 {
+func naiveFloat[T float32 | float64](fn ir.ScalarOp, t ir.DType, a []T) value {
+	num := func(x T) value { return value{f: float64(x)} }
+	x := a[0]
+	y, z := x, x
+	if len(a) > 1 {
+		y = a[1]
+	}
+	if len(a) > 2 {
+		z = a[2]
+	}
+	f, g := float64(x), float64(y)
+	ordered := x == x && y == y
+	switch fn {
+	case ir.SAbs:
+		return num(T(math.Abs(f)))
+	case ir.SNeg:
+		return num(T(math.Copysign(f, -math.Copysign(1, f))))
+	case ir.SSign:
+		if x != x || x == 0 {
+			return num(x)
+		}
+		return num(T(math.Copysign(1, f)))
+	case ir.SIsNaN:
+		return value{b: math.IsNaN(f)}
+	case ir.SIsInf:
+		return value{b: math.IsInf(f, 0)}
+	case ir.SIsFinite:
+		return value{b: !math.IsNaN(f) && !math.IsInf(f, 0)}
+	case ir.SSqrt:
+		return num(T(math.Sqrt(f)))
+	case ir.SRecip:
+		return num(1 / x)
+	case ir.SRound:
+		return num(T(math.RoundToEven(f)))
+	case ir.SFloor:
+		return num(T(math.Floor(f)))
+	case ir.SCeil:
+		return num(T(math.Ceil(f)))
+	case ir.STrunc:
+		return num(T(math.Trunc(f)))
+	case ir.SFrac:
+		return num(x - T(math.Trunc(f)))
+	case ir.SAdd:
+		return num(x + y)
+	case ir.SSub:
+		return num(x - y)
+	case ir.SMul:
+		return num(T(x * y))
+	case ir.SDiv:
+		return num(x / y)
+	case ir.SFloorDiv:
+		return value{f: naiveFloorDiv(t, f, g)}
+	case ir.SFmod, ir.SRemainder:
+		m := T(naiveFmod(f, g))
+		if fn == ir.SRemainder && m == m {
+			if m == 0 {
+				m = T(math.Copysign(0, g))
+			} else if math.Signbit(float64(m)) != math.Signbit(g) {
+				m += y
+			}
+		}
+		return num(m)
+	case ir.SCopySign:
+		if math.Signbit(f) != math.Signbit(g) {
+			x = -x
+		}
+		return num(x)
+	case ir.SMaximum, ir.SMinimum:
+		greater := x > y || x == y && !math.Signbit(f)
 		switch {
-		case x == 1:
-			return 1
-		case x == -1 && y%2 == 0:
-			return 1
-		case x == -1:
+		case !ordered:
+			return value{f: math.NaN()}
+		case greater == (fn == ir.SMaximum):
+			return num(x)
+		case x == y && math.Signbit(f) == math.Signbit(g):
+			return num(x)
+		}
+		return num(y)
+	case ir.SEqual:
+		return value{b: x == y}
+	case ir.SNotEqual:
+		return value{b: !(x == y)}
+	case ir.SLess:
+		return value{b: x < y}
+	case ir.SLessEqual:
+		return value{b: x <= y}
+	case ir.SGreater:
+		return value{b: x > y}
+	case ir.SGreaterEqual:
+		return value{b: x >= y}
+	case ir.SMulAdd:
+		return value{f: naiveFMA(t, f, g, float64(z))}
+	}
+	panic("no naive rule for " + fn.String())
+}
+
+// naiveFloorDiv rounds the exact quotient down.
+func naiveFloorDiv(t ir.DType, x, y float64) float64 {
+	switch {
+	case x != x || y != y || math.IsInf(x, 0):
+		return math.NaN()
+	case y == 0:
+		return x / y
+	case x == 0:
+		return x / y
+	case math.IsInf(y, 0):
+		if math.Signbit(x) != math.Signbit(y) {
 			return -1
 		}
 		return 0
 	}
-	m := new(big.Int).Lsh(big.NewInt(1), 64)
-	p := new(big.Int).Exp(new(big.Int).Mod(big.NewInt(x), m), big.NewInt(y), m)
-	return int64(p.Uint64())
+	q := new(big.Rat).Quo(new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(y))
+	n, rest := new(big.Int).QuoRem(q.Num(), q.Denom(), new(big.Int))
+	if n.BitLen() > 53 {
+		return roundTo(t, q, false, false)
+	}
+	if rest.Sign() < 0 {
+		n.Sub(n, big.NewInt(1))
+	}
+	return roundTo(t, new(big.Rat).SetInt(n), false, false)
+}
+
+// naiveFmod takes the remainder of exact integers.
+func naiveFmod(x, y float64) float64 {
+	switch {
+	case x != x || y != y || math.IsInf(x, 0) || y == 0:
+		return math.NaN()
+	case math.IsInf(y, 0) || x == 0:
+		return x
+	}
+	a, b := new(big.Rat).SetFloat64(math.Abs(x)), new(big.Rat).SetFloat64(math.Abs(y))
+	q := new(big.Rat).Quo(a, b)
+	n := new(big.Int).Quo(q.Num(), q.Denom())
+	r, _ := a.Sub(a, b.Mul(b, new(big.Rat).SetInt(n))).Float64()
+	return math.Copysign(r, x)
+}
+
+func naiveInt(fn ir.ScalarOp, t ir.DType, a []value) value {
+	x := bigInt(t, a[0])
+	y, width := new(big.Int), int64(8*t.Size())
+	if len(a) > 1 {
+		y = bigInt(t, a[1])
+	}
+	r := new(big.Int)
+	rest := new(big.Int)
+	if y.Sign() != 0 && len(a) > 1 {
+		r.QuoRem(x, y, rest)
+	}
+	floors := rest.Sign() != 0 && rest.Sign() != y.Sign()
+	far := y.Sign() < 0 || y.Cmp(big.NewInt(width)) >= 0
+	cmp := x.Cmp(y)
+	switch fn {
+	case ir.SAbs:
+		return lowBits(t, r.Abs(x))
+	case ir.SNeg:
+		return lowBits(t, r.Neg(x))
+	case ir.SSign:
+		return value{i: int64(x.Sign())}
+	case ir.SBitNot:
+		return lowBits(t, r.Not(x))
+	case ir.SAdd:
+		return lowBits(t, r.Add(x, y))
+	case ir.SSub:
+		return lowBits(t, r.Sub(x, y))
+	case ir.SMul:
+		return lowBits(t, r.Mul(x, y))
+	case ir.SDiv:
+		return lowBits(t, r)
+	case ir.SFmod:
+		return lowBits(t, rest)
+	case ir.SFloorDiv:
+		if floors {
+			r.Sub(r, big.NewInt(1))
+		}
+		return lowBits(t, r)
+	case ir.SRemainder:
+		if floors {
+			rest.Add(rest, y)
+		}
+		return lowBits(t, rest)
+	case ir.SPow:
+		return naivePow(t, x, y)
+	case ir.SMaximum, ir.SMinimum:
+		if (cmp > 0) == (fn == ir.SMaximum) {
+			return a[0]
+		}
+		return a[1]
+	case ir.SBitAnd:
+		return lowBits(t, r.And(x, y))
+	case ir.SBitOr:
+		return lowBits(t, r.Or(x, y))
+	case ir.SBitXor:
+		return lowBits(t, r.Xor(x, y))
+	case ir.SShl:
+		if far {
+			return value{}
+		}
+		return lowBits(t, r.Lsh(x, uint(y.Int64())))
+	case ir.SShr:
+		if far {
+			return value{i: int64(min(x.Sign(), 0))}
+		}
+		return lowBits(t, r.Rsh(x, uint(y.Int64())))
+	case ir.SEqual:
+		return value{b: cmp == 0}
+	case ir.SNotEqual:
+		return value{b: cmp != 0}
+	case ir.SLess:
+		return value{b: cmp < 0}
+	case ir.SLessEqual:
+		return value{b: cmp <= 0}
+	case ir.SGreater:
+		return value{b: cmp > 0}
+	case ir.SGreaterEqual:
+		return value{b: cmp >= 0}
+	case ir.SMulAdd:
+		return lowBits(t, r.Add(r.Mul(x, y), bigInt(t, a[2])))
+	}
+	panic("no naive rule for " + fn.String())
+}
+
+func naivePow(t ir.DType, x, y *big.Int) value {
+	one := big.NewInt(1)
+	switch {
+	case y.Sign() >= 0:
+		return lowBits(t, new(big.Int).Exp(x, y, new(big.Int).Lsh(one, 64)))
+	case x.Cmp(one) == 0:
+		return value{i: 1}
+	case x.Cmp(big.NewInt(-1)) == 0:
+		return value{i: 1 - 2*int64(y.Bit(0))}
+	}
+	return value{}
 }
 
 // naiveFMA uses exact arithmetic for finite operands.
-func naiveFMA(x, y, z float32) float32 {
-	for _, v := range []float32{x, y, z} {
-		if v != v || math.IsInf(float64(v), 0) {
-			return float32(float64(x)*float64(y) + float64(z))
-		}
+func naiveFMA(t ir.DType, x, y, z float64) float64 {
+	switch {
+	case x != x || y != y || math.IsInf(x, 0) || math.IsInf(y, 0):
+		return float64(x*y) + z
+	case z != z || math.IsInf(z, 0):
+		return z
 	}
-	bx := new(big.Float).SetPrec(1000).SetFloat64(float64(x))
-	bx.Mul(bx, new(big.Float).SetFloat64(float64(y)))
-	bx.Add(bx, new(big.Float).SetFloat64(float64(z)))
-	if bx.Sign() == 0 {
-		p := math.Signbit(float64(x)) != math.Signbit(float64(y))
-		if p && math.Signbit(float64(z)) && (x == 0 || y == 0) {
-			return float32(math.Copysign(0, -1))
-		}
-		return 0
-	}
-	f, _ := bx.Float32()
-	return f
+	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
+	r := new(big.Rat).Mul(rat(x), rat(y))
+	r.Add(r, rat(z))
+	p := math.Signbit(x) != math.Signbit(y)
+	exactZero := (x == 0 || y == 0) && z == 0
+	return roundTo(t, r, exactZero && p && math.Signbit(z), false)
 }

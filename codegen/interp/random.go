@@ -58,13 +58,14 @@ func philoxStep(v, slot int, in *codegen.Instr) func(*worker) {
 	}
 }
 
-func normalStep(v, slot int, in *codegen.Instr) func(*worker) {
+// normalStep replaces positions by standard normal numbers of type T.
+func normalStep[T float32 | float64](v, slot int, in *codegen.Instr) func(*worker) {
 	return func(w *worker) {
 		s := w.stream(in)
 		at := view[int64](w.temp(0))[:w.n]
 		w.positions(at, slot)
-		d := out[float32](w, v)
-		group, normals := int64(-1), [4]float32{}
+		d := out[T](w, v)
+		group, normals := int64(-1), [4]float64{}
 		for i, p := range at {
 			if p>>2 != group {
 				group = p >> 2
@@ -72,64 +73,53 @@ func normalStep(v, slot int, in *codegen.Instr) func(*worker) {
 				normals[0], normals[1] = boxMuller(words[0], words[1])
 				normals[2], normals[3] = boxMuller(words[2], words[3])
 			}
-			d[i] = normals[p&3]
+			d[i] = T(normals[p&3])
 		}
 	}
 }
 
 // boxMuller makes two standard normal numbers from two words: r·cos 2πu₂ and
 // r·sin 2πu₂ with r = √(−2·log u₁) and u₁ in (0, 1].
-func boxMuller(w1, w2 uint32) (float32, float32) {
+func boxMuller(w1, w2 uint32) (float64, float64) {
 	u1 := float64(w1>>8+1) * 0x1p-24
 	u2 := float64(w2>>8) * 0x1p-24
 	r := math.Sqrt(-2 * math.Log(u1))
 	sin, cos := math.Sincos(2 * math.Pi * u2)
-	return float32(r * cos), float32(r * sin)
+	return r * cos, r * sin
 }
 
 // arangeStep computes start + i·step in float64 or int64, rounded once.
 func arangeStep(v, slot int, in *codegen.Instr) func(*worker) {
-	if in.Type == ir.I64 {
-		return func(w *worker) {
-			p := w.run.launch.Params
-			start, step := int64(p[in.Index2]), int64(p[in.Index2+1])
-			d := out[int64](w, v)
-			w.positions(d, slot)
-			for i, c := range d {
-				d[i] = start + c*step
-			}
+	switch {
+	case in.Type == ir.F64:
+		return linear(v, slot, in, func(x float64) float64 { return x })
+	case in.Type == ir.F32 && (in.To == ir.Invalid || in.To == ir.F32):
+		return linear(v, slot, in, func(x float64) float32 { return float32(x) })
+	case in.Type == ir.F32:
+		round := rounding(in.To, false)
+		return linear(v, slot, in, func(x float64) float32 { return round(ir.OddFloat32(x)) })
+	}
+	f := func(w *worker) {
+		p := w.run.launch.Params
+		start, step := int64(p[in.Index2]), int64(p[in.Index2+1])
+		d := out[int64](w, v)
+		w.positions(d, slot)
+		for i, c := range d {
+			d[i] = start + c*step
 		}
 	}
+	return wrapped(f, v, in.Type)
+}
+
+func linear[T float32 | float64](v, slot int, in *codegen.Instr, round func(float64) T) func(*worker) {
 	return func(w *worker) {
 		p := w.run.launch.Params
 		start, step := math.Float64frombits(p[in.Index2]), math.Float64frombits(p[in.Index2+1])
 		at := view[int64](w.temp(0))[:w.n]
 		w.positions(at, slot)
-		d := out[float32](w, v)
+		d := out[T](w, v)
 		for i, c := range at {
-			x := start + float64(float64(c)*step)
-			if in.To == ir.BF16 {
-				d[i] = onceToBF16(x)
-			} else {
-				d[i] = float32(x)
-			}
+			d[i] = round(start + float64(float64(c)*step))
 		}
 	}
-}
-
-// onceToBF16 rounds x once to bfloat16, half to even: float32 on the way would
-// round twice, so that step rounds to odd, which keeps which side of a tie x
-// lies on (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
-// 2008).
-func onceToBF16(x float64) float32 {
-	f := float32(x)
-	if b := math.Float32bits(f); float64(f) != x && x == x && b&1 == 0 {
-		if math.Abs(float64(f)) > math.Abs(x) {
-			b--
-		} else {
-			b++
-		}
-		f = math.Float32frombits(b)
-	}
-	return ir.BFloat16FromFloat32(f).Float32()
 }

@@ -43,11 +43,44 @@ func (m *maker) randomI64() int64 {
 	return int64(m.r.IntN(21) - 10)
 }
 
+// randomValue returns a value of any dtype.
+func (m *maker) randomValue(dt ir.DType) value {
+	v := value{f: float64(m.randomF32()), i: dt.Wrap(m.randomI64()), b: m.r.IntN(2) == 0}
+	if dt == ir.F64 {
+		switch m.r.IntN(4) {
+		case 0:
+			v.f = m.r.NormFloat64()
+		case 1:
+			v.f = math.Ldexp(v.f, m.r.IntN(400)-200)
+		}
+	}
+	return v
+}
+
+// scalarBits returns a value in the form of ir.Scalar.
+func scalarBits(t ir.DType, v value) uint64 {
+	if t == ir.Bool || t.IsFloat() {
+		return elemBits(t, v)
+	}
+	return uint64(v.i)
+}
+
+// registers are the register types, those most used several times.
+var registers = []ir.DType{
+	ir.F32, ir.F32, ir.F32, ir.F64, ir.I64, ir.I64, ir.I32, ir.I16, ir.I8, ir.U64, ir.U32, ir.U16, ir.U8, ir.Bool,
+}
+
+// numbers are the register types but for Bool.
+var numbers = registers[:len(registers)-1]
+
+// one returns one of a list.
+func one[T any](m *maker, list []T) T { return list[m.r.IntN(len(list))] }
+
 // buffer adds a buffer of n elements with random contents.
 func (m *maker) buffer(dt ir.DType, mode codegen.Mode, n int) int {
 	mem := alloc(n * dt.Size())
 	for i := range n {
-		writeElem(mem, dt, i, value{f: m.randomF32(), i: m.randomI64(), b: m.r.IntN(2) == 0})
+		writeElem(mem, dt, i, m.randomValue(dt))
 	}
 	m.k.Buffers = append(m.k.Buffers, codegen.Buffer{DType: dt, Mode: mode})
 	m.mem = append(m.mem, mem)
@@ -124,13 +157,7 @@ func (m *maker) some(t ir.DType, level codegen.Level) codegen.Value {
 		}
 	}
 	if len(fit) == 0 || m.r.IntN(8) == 0 {
-		bits := uint64(m.randomI64())
-		switch t {
-		case ir.F32:
-			bits = uint64(math.Float32bits(m.randomF32()))
-		case ir.Bool:
-			bits &= 1
-		}
+		bits := scalarBits(t, m.randomValue(t))
 		if m.r.IntN(2) == 0 {
 			return m.emit(codegen.Instr{Op: codegen.OpConst, Type: t, Level: level, Bits: bits})
 		}
@@ -139,26 +166,30 @@ func (m *maker) some(t ir.DType, level codegen.Level) codegen.Value {
 	return fit[m.r.IntN(len(fit))]
 }
 
-var exactOps = []ir.ScalarOp{
-	ir.SAbs, ir.SNeg, ir.SSign, ir.SIsNaN, ir.SNot, ir.SSqrt, ir.SRecip, ir.SRound, ir.SFloor, ir.SCeil, ir.STrunc,
-	ir.SAdd, ir.SSub, ir.SMul, ir.SDiv, ir.SMaximum, ir.SMinimum, ir.SEqual, ir.SNotEqual, ir.SLess, ir.SLessEqual,
-	ir.SGreater, ir.SGreaterEqual, ir.SAnd, ir.SOr, ir.SXor, ir.SWhere, ir.SMulAdd, ir.SPow,
-}
+// exactOps are the functions naiveApply knows.
+var exactOps = func() (ops []ir.ScalarOp) {
+	for _, fn := range ir.ScalarOps() {
+		switch fn {
+		case ir.SRound, ir.SFloor, ir.SCeil, ir.STrunc, ir.SFrac, ir.SSqrt, ir.SRecip, ir.SIsNaN, ir.SIsInf, ir.SIsFinite:
+		case ir.SPow, ir.SAtan2, ir.SHypot:
+			continue
+		default:
+			if sig := fn.Sig(); sig.Arity == 1 && sig.Float && !sig.Int {
+				continue
+			}
+		}
+		ops = append(ops, fn)
+	}
+	return ops
+}()
 
 func (m *maker) apply(level codegen.Level) {
 	fn := exactOps[m.r.IntN(len(exactOps))]
 	sig := fn.Sig()
-	var types []ir.DType
-	if sig.Float {
-		types = append(types, ir.F32, ir.F32)
+	t := one(m, registers)
+	for !sig.DefinedFor(t) {
+		t = one(m, registers)
 	}
-	if sig.Int {
-		types = append(types, ir.I64)
-	}
-	if sig.Bool {
-		types = append(types, ir.Bool)
-	}
-	t := types[m.r.IntN(len(types))]
 	in := codegen.Instr{Op: codegen.OpApply, Fn: fn, Type: t, Level: level}
 	for n := range sig.Arity {
 		want := t
@@ -174,14 +205,27 @@ func (m *maker) apply(level codegen.Level) {
 }
 
 func (m *maker) cast(level codegen.Level) {
-	all := []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool}
-	from, to := all[m.r.IntN(len(all))], all[m.r.IntN(len(all))]
+	all := ir.DTypes()
+	from, to := one(m, all), one(m, all)
+	in := codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Level: level}
+	if from.Size() == to.Size() && from != ir.Bool && to != ir.Bool {
+		in.Op = codegen.OpBitcast
+	} else {
+		in.Overflow = to.IsFloat8() && m.r.IntN(2) == 0
+	}
 	v := m.some(from.Compute(), level)
-	m.emit(codegen.Instr{Op: codegen.OpCast, From: from, To: to, Type: to.Compute(), Level: level, Args: []codegen.Value{v}})
+	if from.Compute() == ir.F32 && from != ir.F32 { // a value of that dtype
+		v = m.emit(codegen.Instr{Op: codegen.OpCast, From: ir.F32, To: from, Type: ir.F32, Level: level, Args: []codegen.Value{v}, Overflow: from == ir.F8E5M2})
+	}
+	in.Args = []codegen.Value{v}
+	m.emit(in)
 }
 
+// storage are the dtypes of buffers, those most used several times.
+var storage = append([]ir.DType{ir.F32, ir.F32, ir.BF16, ir.I64, ir.Bool}, ir.DTypes()...)
+
 func (m *maker) load(level codegen.Level) {
-	dt := []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool}[m.r.IntN(4)]
+	dt := one(m, storage)
 	axes := len(m.l.Dims)
 	if level == codegen.Row {
 		axes = m.k.Outer
@@ -220,7 +264,7 @@ func (m *maker) source(level codegen.Level) {
 	switch m.r.IntN(5) {
 	case 4:
 		if m.k.Template == codegen.Rows {
-			m.emit(codegen.Instr{Op: codegen.OpCount, Type: []ir.DType{ir.F32, ir.I64}[m.r.IntN(2)], Level: level})
+			m.emit(codegen.Instr{Op: codegen.OpCount, Type: one(m, numbers), Level: level})
 		}
 	case 0:
 		if axes > 0 {
@@ -228,15 +272,17 @@ func (m *maker) source(level codegen.Level) {
 		}
 	case 1:
 		if axes > 0 {
-			t, raw := ir.F32, ir.F64
+			t, raw, to := one(m, numbers), ir.F64, ir.Invalid
 			a, b := math.Float64bits(m.r.NormFloat64()), math.Float64bits(m.r.NormFloat64())
-			if m.r.IntN(2) == 0 {
-				t, raw = ir.I64, ir.I64
+			if t.IsInt() {
+				raw = ir.I64
 				a, b = uint64(m.randomI64()), uint64(m.randomI64())
+			} else if t == ir.F32 {
+				to = one(m, []ir.DType{ir.Invalid, ir.F32, ir.F16, ir.BF16})
 			}
 			p := m.param(raw, a)
 			m.param(raw, b)
-			m.emit(codegen.Instr{Op: codegen.OpArange, Type: t, Level: level, Index: m.r.IntN(axes), Index2: p})
+			m.emit(codegen.Instr{Op: codegen.OpArange, Type: t, To: to, Level: level, Index: m.r.IntN(axes), Index2: p})
 		}
 	case 2:
 		if level == codegen.Element {
@@ -252,13 +298,13 @@ func (m *maker) source(level codegen.Level) {
 func (m *maker) reduce() {
 	ops := []codegen.ReduceOp{codegen.RSum, codegen.RProd, codegen.RMax, codegen.RMin, codegen.RArgMax, codegen.RArgMin, codegen.RAny, codegen.RAll}
 	op := ops[m.r.IntN(len(ops))]
-	t := []ir.DType{ir.F32, ir.F32, ir.I64}[m.r.IntN(3)]
+	t := one(m, numbers)
 	out := t
 	switch op {
 	case codegen.RAny, codegen.RAll:
 		t, out = ir.Bool, ir.Bool
 	case codegen.RArgMax, codegen.RArgMin:
-		t, out = []ir.DType{ir.F32, ir.I64, ir.Bool}[m.r.IntN(3)], ir.I64
+		t, out = one(m, registers), ir.I64
 	}
 	var fit []codegen.Value
 	for i := range m.k.Body {
@@ -280,7 +326,7 @@ func (m *maker) finish() {
 		in := &m.k.Body[v]
 		dt := in.Type
 		if dt == ir.F32 && m.r.IntN(3) == 0 {
-			dt = ir.BF16
+			dt = one(m, []ir.DType{ir.BF16, ir.F16, ir.F8E4M3, ir.F8E5M2})
 		}
 		axes := len(m.l.Dims)
 		if in.Level == codegen.Row {

@@ -6,12 +6,54 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// elem is an element of a register: F32, I64 and Bool values.
-type elem interface{ float32 | int64 | uint8 }
+// elem is an element of a register. Integers of every width live in 64 bits,
+// in the form of ir.DType.Wrap; a step that can leave the width wraps its
+// results. An int64 and a uint64 are two ways to read the same bits, the second
+// taken where U64 differs.
+type elem interface {
+	float64 | float32 | int64 | uint64 | uint8
+}
 
 // stored is an element of a buffer.
 type stored interface {
-	float32 | int64 | uint8 | ir.BFloat16
+	elem | int32 | int16 | int8 | uint32 | uint16 | ir.BFloat16 | ir.Float16 | ir.Float8E4M3 | ir.Float8E5M2
+}
+
+// lane is how values of a register type lie in a register.
+type lane uint8
+
+const (
+	laneF64 lane = iota
+	laneF32
+	laneI64
+	laneU64
+	laneBool
+)
+
+// laneOf returns the lane of a register type.
+func laneOf(t ir.DType) lane {
+	switch {
+	case t == ir.F64:
+		return laneF64
+	case t == ir.F32:
+		return laneF32
+	case t == ir.U64:
+		return laneU64
+	case t == ir.Bool:
+		return laneBool
+	}
+	return laneI64
+}
+
+// size returns the bytes of one element in a register.
+func (l lane) size() int {
+	switch l {
+	case laneF32:
+		return 4
+	case laneBool:
+		return 1
+	}
+	return 8
 }
 
 // view returns the memory as elements of type T.
@@ -39,6 +81,19 @@ func grow(b []byte, n int) []byte {
 		return b[:n]
 	}
 	return alloc(n + n/2)[:n]
+}
+
+// bytesOf is the reverse of view.
+func bytesOf[T elem](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*sizeOf[T]())
+}
+
+// grown is grow for elements.
+func grown[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // reg is the value of an instruction over the current tile: one element for

@@ -34,6 +34,9 @@ type run struct {
 	workers      []*worker
 	failure      atomic.Pointer[ir.IndexError]
 
+	// task is the parallel loop of templates that are compiled for a type.
+	task codegen.Task
+
 	rows      rowsState
 	contract  contractState
 	attention attentionState

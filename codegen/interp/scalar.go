@@ -12,7 +12,12 @@ func bit(b bool) uint8 {
 
 func not(x uint8) uint8 { return x ^ 1 }
 
-func isNaN(x float32) uint8 { return bit(x != x) }
+func isNaN[T float32 | float64](x T) uint8 { return bit(x != x) }
+
+func isInf[T float32 | float64](x T) uint8 { return bit(math.IsInf(float64(x), 0)) }
+
+// isFinite uses that x − x is 0 for finite x alone.
+func isFinite[T float32 | float64](x T) uint8 { return bit(x-x == 0) }
 
 func absF32(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(x) &^ (1 << 31))
@@ -25,34 +30,72 @@ func absI64(x int64) int64 {
 	return x
 }
 
-// signF32 returns −1 or 1; zeros and NaN stay what they are.
-func signF32(x float32) float32 {
+func itself(x uint64) uint64 { return x }
+
+// sign returns −1, 0 or 1; zeros of floats and NaN stay what they are.
+func sign[T float32 | float64 | int64 | uint64](x T) T {
 	switch {
 	case x > 0:
 		return 1
 	case x < 0:
-		return -1
+		return T(0) - 1
 	}
 	return x
 }
 
-func signI64(x int64) int64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
-
-// divI64 truncates; x/0 is 0. The least integer divided by −1 wraps, as Go
+// divInt truncates; x/0 is 0. The least integer divided by −1 wraps, as Go
 // defines.
-func divI64(x, y int64) int64 {
+func divInt[T int64 | uint64](x, y T) T {
 	if y == 0 {
 		return 0
 	}
 	return x / y
+}
+
+// fmodInt is the remainder of divInt, with the sign of x; x%0 is 0.
+func fmodInt[T int64 | uint64](x, y T) T {
+	if y == 0 {
+		return 0
+	}
+	return x % y
+}
+
+// floorDivI64 rounds down; x/0 is 0.
+func floorDivI64(x, y int64) int64 {
+	q := divInt(x, y)
+	if fmodInt(x, y) != 0 && (x < 0) != (y < 0) {
+		q--
+	}
+	return q
+}
+
+// remainderI64 has the sign of y; x%0 is 0.
+func remainderI64(x, y int64) int64 {
+	m := fmodInt(x, y)
+	if m != 0 && (x < 0) != (y < 0) {
+		m += y
+	}
+	return m
+}
+
+// shl gives 0 for a count that is negative or not below the width; the bits
+// that leave a narrower type are cut off by wrapping.
+func shl[T int64 | uint64](x, y T) T {
+	if uint64(y) >= 64 {
+		return 0
+	}
+	return x << uint64(y)
+}
+
+// shrI64 shifts by the sign; a count that is negative or not below the width
+// leaves nothing but signs.
+func shrI64(x, y int64) int64 { return x >> min(uint64(y), 63) }
+
+func shrU64(x, y uint64) uint64 {
+	if y >= 64 {
+		return 0
+	}
+	return x >> y
 }
 
 // powI64 is repeated multiplication, wrapping. A negative exponent gives 1 for
@@ -67,7 +110,11 @@ func powI64(x, y int64) int64 {
 		}
 		return 0
 	}
-	p := int64(1)
+	return int64(powU64(uint64(x), uint64(y)))
+}
+
+func powU64(x, y uint64) uint64 {
+	p := uint64(1)
 	for ; y > 0; y >>= 1 {
 		if y&1 != 0 {
 			p *= x
@@ -77,10 +124,61 @@ func powI64(x, y int64) int64 {
 	return p
 }
 
+// fmod is x − y·trunc(x/y), exactly, with the sign of x.
+func fmod[T float32 | float64](x, y T) T { return T(math.Mod(float64(x), float64(y))) }
+
+// remainder is x − y·floor(x/y) with one rounding; it has the sign of y, a zero
+// too.
+func remainder[T float32 | float64](x, y T) T {
+	m := fmod(x, y)
+	switch {
+	case m == 0:
+		return T(math.Copysign(0, float64(y)))
+	case (m < 0) != (y < 0):
+		return m + y
+	}
+	return m
+}
+
+// floorDiv is floor(x/y): one less than that of the rounded quotient where the
+// exact remainder says that rounding went up to an integer. Division by zero is
+// that of x/y; from 2⁵³ on it is the quotient, all of which are integers there.
+func floorDiv(x, y float64) float64 {
+	c := x / y
+	switch {
+	case c != c:
+		return c
+	case math.IsInf(x, 0):
+		return math.NaN()
+	case math.IsInf(y, 0):
+		if x != 0 && (x < 0) != (y < 0) {
+			return -1
+		}
+		return c
+	case !(math.Abs(c) < 1<<53):
+		return c
+	}
+	q := math.Floor(c)
+	if r := math.FMA(-q, y, x); r != 0 && (r < 0) != (y < 0) {
+		q--
+	}
+	return q
+}
+
+func floorDivF32(x, y float32) float32 { return float32(floorDiv(float64(x), float64(y))) }
+
+func atan2F32(x, y float32) float32 { return float32(math.Atan2(float64(x), float64(y))) }
+func hypotF32(x, y float32) float32 { return float32(math.Hypot(float64(x), float64(y))) }
+func copySignF32(x, y float32) float32 {
+	return math.Float32frombits(math.Float32bits(x)&^(1<<31) | math.Float32bits(y)&(1<<31))
+}
+
+func pow(x, y float64) float64 { return math.Pow(x, y) }
+
 func powF32(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
 
-func sqrt(x float32) float32  { return float32(math.Sqrt(float64(x))) }
-func recip(x float32) float32 { return 1 / x }
+func sqrt(x float32) float32           { return float32(math.Sqrt(float64(x))) }
+func recip[T float32 | float64](x T) T { return 1 / x }
 
 // mulAdd returns x·y + z with a single rounding. The product is exact in
 // float64; the sum is rounded to odd, so that the rounding to float32 is the

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sinter-ml/sinter/codegen"
-	"github.com/sinter-ml/sinter/ir"
 )
 
 // checkScans refuses a kernel whose scans go both ways: a row is walked once.
@@ -23,35 +22,60 @@ func (e *executable) checkScans() error {
 	return nil
 }
 
-// scanStep is a running sum over the tile; the carry goes on from the tile
-// before, which is the one after it in a reversed scan.
-func scanStep(v, arg int, in *codegen.Instr) func(*worker) {
-	if in.Type == ir.I64 {
-		return scanOf[int64](v, arg, in)
-	}
-	return scanOf[float32](v, arg, in)
+// scan is an OpScan and what its carry starts from.
+type scan struct {
+	v     int
+	lane  lane
+	start uint64
 }
 
-func scanOf[T float32 | int64](v, arg int, in *codegen.Instr) func(*worker) {
-	exclusive, reverse := in.Exclusive, in.Reverse
+// scanStep is a running sum, product, maximum or minimum over the tile; the
+// carry goes on from the tile before, which is the one after it in a reversed
+// scan. Integers wrap in 64 bits, and each result in its own width.
+func (e *executable) scanStep(v, arg int, in *codegen.Instr) func(*worker) {
+	l := laneOf(in.Type)
+	e.scans = append(e.scans, scan{v, l, identityBits(in.Reduce, in.Type)})
+	switch l {
+	case laneF64:
+		return scanOf[float64](v, arg, in)
+	case laneF32:
+		return scanOf[float32](v, arg, in)
+	case laneU64:
+		return scanOf[uint64](v, arg, in)
+	}
+	return wrapped(scanOf[int64](v, arg, in), v, in.Type)
+}
+
+func scanOf[T float64 | float32 | int64 | uint64](v, arg int, in *codegen.Instr) func(*worker) {
+	op, exclusive, reverse := in.Reduce, in.Exclusive, in.Reverse
 	return func(w *worker) {
 		x := spread[T](w, arg, 0)
 		d := out[T](w, v)
 		carry := view[T](w.scalar[8*v : 8*v+8])
-		sum := carry[0]
+		run := carry[0]
 		for i := range d {
 			if reverse {
 				i = len(d) - 1 - i
 			}
-			next := sum + x[i]
+			next := run
+			switch op {
+			case codegen.RSum:
+				next += x[i]
+			case codegen.RProd:
+				next *= x[i]
+			case codegen.RMax:
+				next = max(run, x[i])
+			default:
+				next = min(run, x[i])
+			}
 			if exclusive {
-				d[i] = sum
+				d[i] = run
 			} else {
 				d[i] = next
 			}
-			sum = next
+			run = next
 		}
-		carry[0] = sum
+		carry[0] = run
 	}
 }
 
@@ -91,9 +115,7 @@ func (t *scanTask) Run(id, lo, hi int) {
 }
 
 func (w *worker) clearCarries() {
-	for i := range w.run.exe.kernel.Body {
-		if w.run.exe.kernel.Body[i].Op == codegen.OpScan {
-			clear(w.scalar[8*i : 8*i+8])
-		}
+	for _, s := range w.run.exe.scans {
+		setBits(w.scalar[8*s.v:8*s.v+8], s.lane, s.start)
 	}
 }

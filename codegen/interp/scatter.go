@@ -10,8 +10,8 @@ import (
 // scatterState is what a Scatter launch keeps beside the tiles.
 type scatterState struct {
 	tile int
-	// wide holds, for each BF16 buffer that is added to, its values in F32:
-	// all updates of a place are added before the one rounding.
+	// wide holds, for each half buffer that values are joined to, its values in
+	// F32: all updates of a place are joined before the one rounding.
 	wide [][]float32
 }
 
@@ -40,7 +40,7 @@ func driveScatter(r *run, par codegen.Parallel) error {
 	return err
 }
 
-// widenTargets copies the BF16 buffers that are added to.
+// widenTargets copies the half buffers that values are joined to.
 func (r *run) widenTargets() {
 	st := &r.scatter
 	for len(st.wide) < len(r.mem) {
@@ -51,25 +51,25 @@ func (r *run) widenTargets() {
 	}
 	for i := range r.exe.stores {
 		s := &r.exe.stores[i]
-		if s.add && r.exe.kernel.Buffers[s.buffer].DType == ir.BF16 && len(st.wide[s.buffer]) == 0 {
-			src := view[ir.BFloat16](r.mem[s.buffer])
-			st.wide[s.buffer] = growF32(st.wide[s.buffer], len(src))
-			widenBF16(st.wide[s.buffer], src)
+		if s.mode == ir.Assign || !r.exe.kernel.Buffers[s.buffer].DType.IsHalf() || len(st.wide[s.buffer]) > 0 {
+			continue
 		}
+		mem := r.mem[s.buffer]
+		st.wide[s.buffer] = grown(st.wide[s.buffer], len(mem)/s.size)
+		r.exe.f32[s.buffer].read(st.wide[s.buffer], mem, 0, 1)
 	}
 }
 
-// narrowTargets rounds what was added to back into its buffer; what was not
+// narrowTargets rounds what was joined to back into its buffer; what was not
 // written keeps its bits.
 func (r *run) narrowTargets() {
+	old := view[float32](r.worker(0).temp(0))[:1]
 	for b, wide := range r.scatter.wide {
-		if len(wide) == 0 {
-			continue
-		}
-		dst := view[ir.BFloat16](r.mem[b])
+		c := r.exe.f32[b]
 		for i, x := range wide {
-			if math.Float32bits(x) != math.Float32bits(dst[i].Float32()) {
-				dst[i] = ir.BFloat16FromFloat32(x)
+			c.read(old, r.mem[b], i, 1)
+			if math.Float32bits(x) != math.Float32bits(old[0]) {
+				c.write(r.mem[b], i, 1, wide[i:i+1])
 			}
 		}
 	}
@@ -85,72 +85,83 @@ func (t *scatterTask) Run(id, _, _ int) {
 		w.seek(&r.outer, lo, n)
 		w.exec(r.exe.steps)
 		for i := range r.exe.stores {
-			w.scatter(&r.exe.stores[i])
+			s := &r.exe.stores[i]
+			s.write(w, s)
 		}
 		lo += n
 	}
 }
 
-// scatter writes the tile's values of a store to their indexed places.
-func (w *worker) scatter(s *store) {
-	r := w.run
-	switch r.exe.kernel.Buffers[s.buffer].DType {
-	case ir.F32:
-		scatterTo(w, s, view[float32](r.mem[s.buffer]), addTo[float32](s))
-	case ir.I64:
-		scatterTo(w, s, view[int64](r.mem[s.buffer]), addTo[int64](s))
-	case ir.Bool:
-		scatterTo(w, s, view[uint8](r.mem[s.buffer]), assign[uint8])
-	case ir.BF16:
-		switch wide := r.scatter.wide[s.buffer]; {
-		case len(wide) == 0:
-			scatterTo(w, s, view[ir.BFloat16](r.mem[s.buffer]), assignBF16)
-		case s.add:
-			scatterTo(w, s, wide, addTo[float32](s))
-		default:
-			scatterTo(w, s, wide, assignRounded)
+// scatterTo returns what writes the tile's values of a store to their indexed
+// places, or joins them to what is there.
+func scatterTo[T elem](c *codec[T], mode ir.ScatterMode, dt ir.DType) func(w *worker, s *store) {
+	f := joining(c, mode)
+	if !dt.IsHalf() {
+		return func(w *worker, s *store) { scatter(w, s, w.run.mem[s.buffer], f) }
+	}
+	wide := joining(codecOf[T](ir.F32), mode)
+	if mode == ir.Assign {
+		wide = rounded(c)
+	}
+	return func(w *worker, s *store) {
+		if t := w.run.scatter.wide[s.buffer]; len(t) > 0 {
+			scatter(w, s, bytesOf(t), wide)
+			return
 		}
+		scatter(w, s, w.run.mem[s.buffer], f)
 	}
 }
 
-func addTo[T float32 | int64](s *store) func(d *T, x T) {
-	if s.add {
-		return add[T]
+// put writes one element to a place of a buffer; tmp holds one more.
+type put[T elem] func(mem []byte, place int, x, tmp []T)
+
+// joining returns what joins a value to the element of a buffer at a place.
+func joining[T elem](c *codec[T], mode ir.ScatterMode) put[T] {
+	join := func(old, x T) T { return old + x }
+	switch mode {
+	case ir.Assign:
+		return func(mem []byte, place int, x, _ []T) { c.write(mem, place, 1, x) }
+	case ir.ScatterSum:
+		if c.same {
+			return func(mem []byte, place int, x, _ []T) { view[T](mem)[place] += x[0] }
+		}
+	case ir.ScatterMul:
+		join = func(old, x T) T { return old * x }
+	case ir.ScatterMin:
+		join = func(old, x T) T { return min(old, x) }
+	case ir.ScatterMax:
+		join = func(old, x T) T { return max(old, x) }
 	}
-	return assign[T]
+	return func(mem []byte, place int, x, tmp []T) {
+		c.read(tmp, mem, place, 1)
+		tmp[0] = join(tmp[0], x[0])
+		c.write(mem, place, 1, tmp)
+	}
 }
 
-func add[T float32 | int64](d *T, x T) { *d += x }
+// rounded returns what assigns a value, rounded as c does, to a place of an
+// F32 copy.
+func rounded[T elem](c *codec[T]) put[T] {
+	return func(mem []byte, place int, x, tmp []T) {
+		half := bytesOf(tmp)
+		c.write(half, 0, 1, x)
+		c.read(view[T](mem)[place:place+1], half, 0, 1)
+	}
+}
 
-func assign[T elem](d *T, x T) { *d = x }
-
-func assignBF16(d *ir.BFloat16, x float32) { *d = ir.BFloat16FromFloat32(x) }
-
-func assignRounded(d *float32, x float32) { *d = ir.BFloat16FromFloat32(x).Float32() }
-
-// scatterTo calls put for each point of the tile whose indices are in range.
-func scatterTo[T elem, S stored](w *worker, s *store, dst []S, put func(d *S, x T)) {
+// scatter calls f for each point of the tile whose indices are in range.
+func scatter[T elem](w *worker, s *store, mem []byte, f put[T]) {
 	r := &w.regs[s.value]
 	src := vals[T](r)
-	args := w.run.launch.Access[s.slot].Index
+	tmp := view[T](w.temp(1))[:1]
 	for g := w.first(); g.n > 0; w.next(&g) {
-		off, step := w.position(s.slot), w.g.inner(s.slot)
-	points:
-		for i := g.at; i < g.at+g.n; i++ {
-			place := off
-			off += step
-			for n, v := range s.index {
-				x := pick(&w.regs[v], i)
-				if x < 0 || x >= int64(args[n].Extent) {
-					w.run.fail(x, args[n].Extent)
-					continue points
-				}
-				place += int(x) * args[n].Stride
+		for i, place := range w.places(s.slot, s.index, w.position(s.slot), w.g.inner(s.slot), g.at, g.n) {
+			at := 0
+			if !r.uniform {
+				at = g.at + i
 			}
-			if r.uniform {
-				put(&dst[place], src[0])
-			} else {
-				put(&dst[place], src[i])
+			if place >= 0 {
+				f(mem, int(place), src[at:at+1], tmp)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func TestScatterAddBF16(t *testing.T) {
 		}
 	}
 	require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
-	assert.Equal(t, float32(556), readElem(target, ir.BF16, 0).f)
+	assert.Equal(t, 556.0, readElem(target, ir.BF16, 0).f)
 	assert.Equal(t, signalling, target[2:4], "what is not written keeps its bits")
 }
 

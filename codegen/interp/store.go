@@ -13,11 +13,13 @@ type store struct {
 	slot   int
 	buffer int
 	row    bool
+	masked bool
 	size   int // bytes of an element in the buffer
 	index  []int
-	add    bool
+	mode   ir.ScatterMode
 	// direct says that the step of the value may write into the buffer: the
-	// element types agree and this is the value's first store.
+	// elements are stored as they are in registers and this is the value's
+	// first store.
 	direct bool
 	last   bool // nothing is computed after the value
 	write  func(w *worker, s *store)
@@ -29,32 +31,43 @@ func (e *executable) newStore(i int) store {
 	src := &k.Stores[i]
 	v := e.value[src.Value]
 	b := k.Accesses[src.Access].Buffer
-	dt := k.Buffers[b].DType
 	s := store{
-		value: v, slot: src.Access, buffer: b, size: dt.Size(), add: src.Mode == ir.ScatterSum,
+		value: v, slot: src.Access, buffer: b, mode: src.Mode, masked: k.Accesses[src.Access].Masked,
 		row:  k.Body[v].Level == codegen.Row,
 		last: v == e.lastStep(), text: fmt.Sprintf("store access %d = %%%d", src.Access, v),
 	}
 	for _, x := range src.Index {
 		s.index = append(s.index, e.value[x])
 	}
-	s.direct = dt != ir.BF16 && !s.row && len(s.index) == 0
+	switch dt := k.Buffers[b].DType; laneOf(dt.Compute()) {
+	case laneF64:
+		prepareStore[float64](&s, dt)
+	case laneF32:
+		prepareStore[float32](&s, dt)
+	case laneI64:
+		prepareStore[int64](&s, dt)
+	case laneU64:
+		prepareStore[uint64](&s, dt)
+	case laneBool:
+		prepareStore[uint8](&s, dt)
+	}
 	for _, t := range e.stores {
 		if t.value == v {
 			s.direct = false
 		}
 	}
-	switch dt {
-	case ir.F32:
-		s.write = writeStore[float32]
-	case ir.I64:
-		s.write = writeStore[int64]
-	case ir.Bool:
-		s.write = writeStore[uint8]
-	case ir.BF16:
-		s.write = writeBF16
-	}
 	return s
+}
+
+func prepareStore[T elem](s *store, dt ir.DType) {
+	c := codecOf[T](dt)
+	s.size = c.size
+	s.direct = c.same && !s.row && !s.masked && len(s.index) == 0
+	if len(s.index) > 0 {
+		s.write = scatterTo(c, s.mode, dt)
+		return
+	}
+	s.write = func(w *worker, s *store) { writeStore(w, s, c) }
 }
 
 // lastStep returns the value of the last step, -1 if there is none.
@@ -99,77 +112,41 @@ func (w *worker) flush(row bool) {
 	}
 }
 
-func writeStore[T elem](w *worker, s *store) {
+func writeStore[T elem](w *worker, s *store, c *codec[T]) {
 	r := &w.regs[s.value]
 	src := vals[T](r)
-	dst := view[T](w.run.mem[s.buffer])
-	if off, step, ok := w.span(s.slot); ok {
+	mem := w.run.mem[s.buffer]
+	if off, step, ok := w.span(s.slot); ok && !s.masked {
 		if d := w.direct[s.value]; s.direct && d != nil && !r.uniform && &d[0] == &r.mem[0] {
 			return
 		}
-		scatterRun(dst, off, step, src, r.uniform, w.n)
+		c.writeRun(mem, off, step, src, r.uniform, w.n)
 		return
 	}
 	for g := w.first(); g.n > 0; w.next(&g) {
+		lo, hi := 0, g.n
+		if s.masked {
+			lo, hi = w.clip(s.slot, g.n)
+		}
+		if lo >= hi {
+			continue
+		}
 		part := src
 		if !r.uniform {
-			part = src[g.at:]
+			part = src[g.at+lo : g.at+hi]
 		}
-		scatterRun(dst, w.position(s.slot), w.g.inner(s.slot), part, r.uniform, g.n)
+		step := w.g.inner(s.slot)
+		c.writeRun(mem, w.position(s.slot)+lo*step, step, part, r.uniform, hi-lo)
 	}
 }
 
-// scatterRun writes n elements to places step apart.
-func scatterRun[T elem](dst []T, off, step int, src []T, uniform bool, n int) {
-	switch {
-	case n == 1:
-		dst[off] = src[0]
-	case uniform && step == 1:
-		fill(dst[off:off+n], src[0])
-	case uniform:
-		for range n {
-			dst[off] = src[0]
-			off += step
-		}
-	case step == 1:
-		copy(dst[off:off+n], src)
-	default:
-		for _, x := range src[:n] {
-			dst[off] = x
-			off += step
-		}
-	}
-}
-
-func writeBF16(w *worker, s *store) {
-	r := &w.regs[s.value]
-	src := vals[float32](r)
-	dst := view[ir.BFloat16](w.run.mem[s.buffer])
-	if off, step, ok := w.span(s.slot); ok {
-		narrowRun(dst, off, step, src, r.uniform, w.n)
+// writeRun writes n elements to places step apart, or a uniform one n times.
+func (c *codec[T]) writeRun(mem []byte, off, step int, src []T, uniform bool, n int) {
+	if !uniform {
+		c.write(mem, off, step, src[:n])
 		return
 	}
-	for g := w.first(); g.n > 0; w.next(&g) {
-		part := src
-		if !r.uniform {
-			part = src[g.at:]
-		}
-		narrowRun(dst, w.position(s.slot), w.g.inner(s.slot), part, r.uniform, g.n)
-	}
-}
-
-// narrowRun is scatterRun with rounding to BF16.
-func narrowRun(dst []ir.BFloat16, off, step int, src []float32, uniform bool, n int) {
-	if uniform {
-		x := ir.BFloat16FromFloat32(src[0])
-		for range n {
-			dst[off] = x
-			off += step
-		}
-		return
-	}
-	for _, x := range src[:n] {
-		dst[off] = ir.BFloat16FromFloat32(x)
-		off += step
+	for i := range n {
+		c.write(mem, off+i*step, 1, src)
 	}
 }

@@ -47,8 +47,8 @@ type worker struct {
 	// columns start in their operands, and copies of those.
 	acc            []byte
 	rowsAt, colsAt []int
-	packA, packB   []float32
-	attention      *attentionScratch
+	packA, packB   []byte
+	line           []byte
 }
 
 func newWorker(r *run) *worker {
@@ -99,23 +99,37 @@ func (w *worker) preset(i int) {
 		for _, d := range w.run.dims[w.run.exe.kernel.Outer:] {
 			n *= d
 		}
-		bits = uint64(n)
-		if in.Type == ir.F32 {
-			bits = uint64(math.Float32bits(float32(n)))
-		}
+		bits = countBits(n, in.Type)
 	default:
 		return
 	}
-	mem := w.scalar[8*i : 8*i+8]
-	switch in.Type {
-	case ir.F32:
+	l := laneOf(in.Type)
+	mem := w.scalar[8*i : 8*i+l.size()]
+	setBits(mem, l, bits)
+	w.regs[i] = reg{mem: mem, uniform: true}
+}
+
+// setBits writes a scalar, in the form of ir.Scalar, as a register element.
+func setBits(mem []byte, l lane, bits uint64) {
+	switch l {
+	case laneF32:
 		view[float32](mem)[0] = math.Float32frombits(uint32(bits))
-	case ir.I64:
-		view[int64](mem)[0] = int64(bits)
-	case ir.Bool:
+	case laneBool:
 		mem[0] = uint8(bits)
+	default:
+		view[uint64](mem)[0] = bits
 	}
-	w.regs[i] = reg{mem: mem[:in.Type.Size()], uniform: true}
+}
+
+// countBits returns a number of elements as a scalar of a register type.
+func countBits(n int, t ir.DType) uint64 {
+	switch t {
+	case ir.F64:
+		return math.Float64bits(float64(n))
+	case ir.F32:
+		return uint64(math.Float32bits(float32(n)))
+	}
+	return uint64(t.Wrap(int64(n)))
 }
 
 // scratchOf returns the scratch memory of instruction v.

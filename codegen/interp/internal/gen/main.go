@@ -4,6 +4,7 @@ package main
 
 import (
 	"log"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -15,8 +16,10 @@ const irPath = "github.com/sinter-ml/sinter/ir"
 type regType struct{ suffix, goType string }
 
 var (
+	f64     = regType{"F64", "float64"}
 	f32     = regType{"F32", "float32"}
-	i64     = regType{"I64", "int64"}
+	i64     = regType{"I64", "int64"} // every integer but U64
+	u64     = regType{"U64", "uint64"}
 	boolean = regType{"Bool", "uint8"}
 )
 
@@ -52,39 +55,79 @@ type row struct {
 	wide bool // the function takes and returns float64
 }
 
-func call(op, fn string, t regType) row { return row{op: op, in: t, out: t, form: form{call: fn}} }
-func wide(op, fn string) row            { return row{op: op, in: f32, out: f32, form: form{call: fn}, wide: true} }
-func infix(op, sign string, t regType) row {
-	return row{op: op, in: t, out: t, form: form{infix: sign}}
-}
-func compare(op, sign string, t regType) row {
-	return row{op: op, in: t, out: boolean, form: form{infix: sign, call: "bit"}}
+// call, infix and compare are the rows of a function for several types.
+func call(op, fn string, types ...regType) []row {
+	return each(types, func(t regType) row { return row{op: op, in: t, out: t, form: form{call: fn}} })
 }
 
-var unary = []row{
-	wide("Exp", "exp"), wide("Expm1", "math.Expm1"), wide("Log", "math.Log"), wide("Log1p", "math.Log1p"),
-	call("Sqrt", "sqrt", f32), wide("Rsqrt", "rsqrt"), call("Recip", "recip", f32),
-	wide("Sin", "math.Sin"), wide("Cos", "math.Cos"), wide("Tanh", "tanh"), wide("Erf", "erf"),
-	wide("Round", "math.RoundToEven"), wide("Floor", "math.Floor"), wide("Ceil", "math.Ceil"), wide("Trunc", "math.Trunc"),
-	wide("Sigmoid", "sigmoid"), wide("Silu", "silu"), wide("Gelu", "gelu"), wide("GeluTanh", "geluTanh"), wide("Softplus", "softplus"),
-	call("Abs", "absF32", f32), infix("Neg", "-", f32), call("Sign", "signF32", f32),
-	call("Abs", "absI64", i64), infix("Neg", "-", i64), call("Sign", "signI64", i64),
-	{op: "IsNaN", in: f32, out: boolean, form: form{call: "isNaN"}},
-	{op: "Not", in: boolean, out: boolean, form: form{call: "not"}},
+func infix(op, sign string, types ...regType) []row {
+	return each(types, func(t regType) row { return row{op: op, in: t, out: t, form: form{infix: sign}} })
 }
 
-var binary = []row{
-	infix("Add", "+", f32), infix("Sub", "-", f32), infix("Mul", "*", f32), infix("Div", "/", f32),
-	call("Pow", "powF32", f32), call("Maximum", "max", f32), call("Minimum", "min", f32),
-	infix("Add", "+", i64), infix("Sub", "-", i64), infix("Mul", "*", i64), call("Div", "divI64", i64),
-	call("Pow", "powI64", i64), call("Maximum", "max", i64), call("Minimum", "min", i64),
-	compare("Equal", "==", f32), compare("NotEqual", "!=", f32), compare("Less", "<", f32),
-	compare("LessEqual", "<=", f32), compare("Greater", ">", f32), compare("GreaterEqual", ">=", f32),
-	compare("Equal", "==", i64), compare("NotEqual", "!=", i64), compare("Less", "<", i64),
-	compare("LessEqual", "<=", i64), compare("Greater", ">", i64), compare("GreaterEqual", ">=", i64),
-	compare("Equal", "==", boolean), compare("NotEqual", "!=", boolean),
+func compare(op, sign string) []row {
+	types := []regType{f64, f32, i64, u64}
+	if sign == "==" || sign == "!=" {
+		types = append(types, boolean)
+	}
+	return each(types, func(t regType) row { return row{op: op, in: t, out: boolean, form: form{infix: sign, call: "bit"}} })
+}
+
+// test is a function of a float that gives a bool.
+func test(op, fn string) []row {
+	return each([]regType{f64, f32}, func(t regType) row { return row{op: op, in: t, out: boolean, form: form{call: fn}} })
+}
+
+// wide is a function of a float64, for F32 registers one whose result becomes
+// a float32 and may be less accurate, and for F64.
+func wide(op, fn32, fn64 string) []row {
+	return []row{{op: op, in: f64, out: f64, form: form{call: fn64}}, {op: op, in: f32, out: f32, form: form{call: fn32}, wide: true}}
+}
+
+// same is wide with one function for both.
+func same(op, fn string) []row { return wide(op, fn, fn) }
+
+func each(types []regType, f func(regType) row) []row {
+	var out []row
+	for _, t := range types {
+		out = append(out, f(t))
+	}
+	return out
+}
+
+var unary = slices.Concat(
+	wide("Exp", "exp", "math.Exp"), same("Expm1", "math.Expm1"), same("Exp2", "math.Exp2"),
+	same("Log", "math.Log"), same("Log2", "math.Log2"), same("Log10", "math.Log10"), same("Log1p", "math.Log1p"),
+	call("Sqrt", "math.Sqrt", f64), call("Sqrt", "sqrt", f32), same("Rsqrt", "rsqrt"), call("Recip", "recip", f64, f32),
+	same("Sin", "math.Sin"), same("Cos", "math.Cos"), same("Tan", "math.Tan"),
+	same("Asin", "math.Asin"), same("Acos", "math.Acos"), same("Atan", "math.Atan"),
+	same("Sinh", "math.Sinh"), same("Cosh", "math.Cosh"), wide("Tanh", "tanh", "math.Tanh"),
+	same("Asinh", "math.Asinh"), same("Acosh", "math.Acosh"), same("Atanh", "math.Atanh"),
+	wide("Erf", "erf", "math.Erf"), same("Erfc", "math.Erfc"), same("Erfinv", "math.Erfinv"),
+	same("Lgamma", "lgamma"), same("Digamma", "digamma"),
+	same("Round", "math.RoundToEven"), same("Floor", "math.Floor"), same("Ceil", "math.Ceil"), same("Trunc", "math.Trunc"), same("Frac", "frac"),
+	wide("Sigmoid", "sigmoid", "sigmoidF64"), wide("Silu", "silu", "siluF64"), wide("Gelu", "gelu", "geluF64"),
+	wide("GeluTanh", "geluTanh", "geluTanhF64"), same("Softplus", "softplus"),
+	call("Abs", "math.Abs", f64), call("Abs", "absF32", f32), call("Abs", "absI64", i64), call("Abs", "itself", u64),
+	infix("Neg", "-", f64, f32, i64, u64), call("Sign", "sign", f64, f32, i64, u64), infix("BitNot", "^", i64, u64),
+	test("IsNaN", "isNaN"), test("IsInf", "isInf"), test("IsFinite", "isFinite"), call("Not", "not", boolean),
+)
+
+var binary = slices.Concat(
+	infix("Add", "+", f64, f32, i64, u64), infix("Sub", "-", f64, f32, i64, u64), infix("Mul", "*", f64, f32, i64, u64),
+	infix("Div", "/", f64, f32), call("Div", "divInt", i64, u64),
+	call("FloorDiv", "floorDiv", f64), call("FloorDiv", "floorDivF32", f32), call("FloorDiv", "floorDivI64", i64), call("FloorDiv", "divInt", u64),
+	call("Remainder", "remainder", f64, f32), call("Remainder", "remainderI64", i64), call("Remainder", "fmodInt", u64),
+	call("Fmod", "fmod", f64, f32), call("Fmod", "fmodInt", i64, u64),
+	call("Pow", "pow", f64), call("Pow", "powF32", f32), call("Pow", "powI64", i64), call("Pow", "powU64", u64),
+	call("Atan2", "math.Atan2", f64), call("Atan2", "atan2F32", f32), call("Hypot", "math.Hypot", f64), call("Hypot", "hypotF32", f32),
+	call("CopySign", "math.Copysign", f64), call("CopySign", "copySignF32", f32),
+	call("Maximum", "max", f64, f32, i64, u64), call("Minimum", "min", f64, f32, i64, u64),
+	infix("BitAnd", "&", i64, u64), infix("BitOr", "|", i64, u64), infix("BitXor", "^", i64, u64),
+	call("Shl", "shl", i64, u64), call("Shr", "shrI64", i64), call("Shr", "shrU64", u64),
+	compare("Equal", "=="), compare("NotEqual", "!="), compare("Less", "<"),
+	compare("LessEqual", "<="), compare("Greater", ">"), compare("GreaterEqual", ">="),
 	infix("And", "&", boolean), infix("Or", "|", boolean), infix("Xor", "^", boolean),
-}
+)
 
 // files are what is generated.
 var files = map[string]func(f *jen.File){
