@@ -76,11 +76,10 @@ func (d data) make(dtype ir.DType, special bool, dims ...int) oracle.Tensor {
 		pick := special && d.r.IntN(3) == 0
 		switch dtype {
 		case ir.F32, ir.BF16:
-			v := float32(d.r.NormFloat64() * 2)
+			out.F[i] = float64(float32(d.r.NormFloat64() * 2))
 			if pick {
-				v = specials[d.r.IntN(len(specials))]
+				out.F[i] = float64(specials[d.r.IntN(len(specials))])
 			}
-			out.F[i] = v
 		case ir.I64:
 			out.I[i] = int64(d.r.IntN(19)) - 9
 			if pick {

@@ -26,7 +26,7 @@ func special(d data) []opCase {
 		}
 		add("Where", ir.Operation{Kind: ir.Where}, func(in tensors) *tensor { return sinter.Where(in[0], in[1], in[2]) },
 			d.make(ir.Bool, false, 4, 1), d.make(t, true, 5), d.make(t, true))
-		one := oracle.Tensor{Shape: shape{}, DType: t, F: []float32{1}, I: []int64{1}, B: []bool{true}}
+		one := oracle.Tensor{Shape: shape{}, DType: t, F: []float64{1}, I: []int64{1}, B: []bool{true}}
 		add("MaskFill", ir.Operation{Kind: ir.Where}, func(in tensors) *tensor { return in[2].MaskFill(in[0], 1) },
 			d.make(ir.Bool, false, 4, 1), one, d.make(t, true, 5))
 	}

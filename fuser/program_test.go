@@ -298,9 +298,9 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 	n := shape.NumElements()
 	switch {
 	case d.IsFloat():
-		v := make([]float32, n)
+		v := make([]float64, n)
 		for i := range v {
-			v[i] = float32(r.NormFloat64())
+			v[i] = r.NormFloat64()
 		}
 		return oracle.Floats(d, shape, v...)
 	case d.IsInt():
@@ -308,7 +308,7 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 		for i := range v {
 			v[i] = r.Int64N(41) - 20
 		}
-		return oracle.Ints(shape, v...)
+		return oracle.IntsOf(d, shape, v...)
 	}
 	v := make([]bool, n)
 	for i := range v {
@@ -319,9 +319,9 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 
 // special returns float values at which functions go wrong.
 func special(d ir.DType, shape ir.Shape) oracle.Tensor {
-	list := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -2.5, 3e38, -3e38, 1e-40,
-		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 88, -104, 1e-8}
-	v := make([]float32, shape.NumElements())
+	list := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3e38, -3e38, 1e-40,
+		math.Inf(1), math.Inf(-1), math.NaN(), 88, -104, 1e-8}
+	v := make([]float64, shape.NumElements())
 	for i := range v {
 		v[i] = list[i%len(list)]
 	}

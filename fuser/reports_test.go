@@ -10,7 +10,7 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-func floats(shape ir.Shape, v ...float32) oracle.Tensor { return oracle.Floats(ir.F32, shape, v...) }
+func floats(shape ir.Shape, v ...float64) oracle.Tensor { return oracle.Floats(ir.F32, shape, v...) }
 
 // runFused fuses a whole program into one block, compares it with the
 // operations one by one, and returns the memory afterwards.
@@ -22,7 +22,7 @@ func (p *program) runFused(fuser string) *machine {
 	return m
 }
 
-func near(t *testing.T, want []float32, got oracle.Tensor, eps float64) {
+func near(t *testing.T, want []float64, got oracle.Tensor, eps float64) {
 	t.Helper()
 	require.Len(t, got.F, len(want))
 	for i, w := range want {
@@ -41,17 +41,17 @@ func TestVectorProductThenAdd(t *testing.T) {
 	p.store(o)
 	y := p.op(ir.Add, o, o)
 	m := p.runFused("matmul")
-	near(t, []float32{.02, -.12, .058, .16}, m.read(o.ID), 1e-6)
-	near(t, []float32{.04, -.24, .116, .32}, m.read(y.ID), 1e-6)
+	near(t, []float64{.02, -.12, .058, .16}, m.read(o.ID), 1e-6)
+	near(t, []float64{.04, -.24, .116, .32}, m.read(y.ID), 1e-6)
 }
 
 // Rows of softmax with a causal mask.
 func TestCausalSoftmaxRows(t *testing.T) {
 	const n, heads = 96, 6
-	x := make([]float32, heads*n*n)
-	mask := make([]float32, n*n)
+	x := make([]float64, heads*n*n)
+	mask := make([]float64, n*n)
 	for i := range x {
-		x[i] = (float32(i)/float32(len(x)) - .5) * 20
+		x[i] = (float64(i)/float64(len(x)) - .5) * 20
 	}
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -62,10 +62,10 @@ func TestCausalSoftmaxRows(t *testing.T) {
 	s := p.op(ir.Add, p.in(floats(ir.Shape{heads, n, n}, x...)), p.in(floats(ir.Shape{n, n}, mask...)))
 	y := softmaxOf(p, s)
 	got := p.runFused("reduce-broadcast").read(y.ID).F
-	near(t, []float32{1, 0, 0}, floats(ir.Shape{3}, got[:3]...), 1e-6)
-	near(t, []float32{.499910, .500090, 0}, floats(ir.Shape{3}, got[n:n+3]...), 1e-5)
+	near(t, []float64{1, 0, 0}, floats(ir.Shape{3}, got[:3]...), 1e-6)
+	near(t, []float64{.499910, .500090, 0}, floats(ir.Shape{3}, got[n:n+3]...), 1e-5)
 	for r := range heads * n {
-		sum := float32(0)
+		sum := 0.0
 		for j, v := range got[r*n : (r+1)*n] {
 			sum += v
 			require.False(t, j > r%n && v != 0, "row %d sees key %d", r, j)
@@ -81,8 +81,8 @@ func TestVarianceBehindPermute(t *testing.T) {
 	s := p.op(ir.Permute, p.op(ir.Add, x, f(0)), axes(0, 2, 1))
 	mean, v := p.op(ir.Mean, s, axes(2)), p.op(ir.Var, s, axes(2), number(1))
 	m := p.runFused("reduce-broadcast")
-	near(t, []float32{.2146, .60055, .5836, .4522}, m.read(mean.ID), 1e-6)
-	near(t, []float32{.06545, .00437, .05012, .30031}, m.read(v.ID), 1e-4)
+	near(t, []float64{.2146, .60055, .5836, .4522}, m.read(mean.ID), 1e-6)
+	near(t, []float64{.06545, .00437, .05012, .30031}, m.read(v.ID), 1e-4)
 
 	p = newProgram(t)
 	y := p.op(ir.Permute, p.op(ir.Reshape, p.op(ir.Neg, p.f32(2, 3, 2, 5)), shape(2, 3, 10)), axes(0, 2, 1))
@@ -93,13 +93,13 @@ func TestVarianceBehindPermute(t *testing.T) {
 
 // Means of half types accumulate in f32, over every order of axes.
 func TestHalfMeans(t *testing.T) {
-	hundreds := make([]float32, 4096)
+	hundreds := make([]float64, 4096)
 	for i := range hundreds {
 		hundreds[i] = 100
 	}
 	p := newProgram(t)
 	y := p.op(ir.Mean, p.op(ir.Abs, p.in(oracle.Floats(ir.BF16, ir.Shape{4096}, hundreds...))), axes(0))
-	near(t, []float32{100}, p.runFused("reduce").read(y.ID), 0)
+	near(t, []float64{100}, p.runFused("reduce").read(y.ID), 0)
 
 	for _, perm := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		p := newProgram(t)
@@ -118,13 +118,13 @@ func TestHalfMeans(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, got.run(o))
 		}
-		near(t, []float32{255.5, 767.5}, got.read(m.ID), 0)
+		near(t, []float64{255.5, 767.5}, got.read(m.ID), 0)
 	}
 }
 
 // NaN goes through maxima and what is fused around them.
 func TestMaximumKeepsNaN(t *testing.T) {
-	nan := float32(math.NaN())
+	nan := math.NaN()
 	p := newProgram(t)
 	x := p.in(floats(ir.Shape{2, 4}, 1, nan, 3, 2, 1, 4, 3, 2))
 	top := p.op(ir.Max, p.op(ir.Add, x, f(0)), axes(1))
@@ -133,11 +133,11 @@ func TestMaximumKeepsNaN(t *testing.T) {
 	sameBits(t, floats(ir.Shape{2, 4}, nan, nan, nan, nan, 6, 9, 8, 7), got, "max of NaN")
 
 	p = newProgram(t)
-	inf := float32(math.Inf(-1))
+	inf := math.Inf(-1)
 	z := p.op(ir.Neg, p.op(ir.Neg, p.in(floats(ir.Shape{2}, inf, inf))))
 	largest, index := p.op(ir.Max, z, axes(0)), p.op(ir.ArgMax, z, axes(0))
 	m := p.runFused("reduce")
-	require.Equal(t, []float32{inf}, m.read(largest.ID).F)
+	require.Equal(t, []float64{inf}, m.read(largest.ID).F)
 	require.Equal(t, []int64{0}, m.read(index.ID).I)
 }
 
@@ -175,13 +175,13 @@ func TestSumWithOwnTranspose(t *testing.T) {
 // Sums of products whose operands have none of the block's shapes.
 func TestWeightedSums(t *testing.T) {
 	p := newProgram(t)
-	v := make([]float32, 18)
+	v := make([]float64, 18)
 	for i := range 9 {
-		v[i], v[9+i] = float32(i+1), float32(10*(i+1))
+		v[i], v[9+i] = float64(i+1), float64(10*(i+1))
 	}
-	e := make([]float32, 18)
+	e := make([]float64, 18)
 	for i := range e {
-		e[i] = float32(i - 9)
+		e[i] = float64(i - 9)
 	}
 	x := p.op(ir.Reshape, p.in(floats(ir.Shape{1, 2, 3, 3}, v...)), shape(1, 2, 3, 3, 1))
 	w := p.op(ir.Mul, x, p.in(floats(ir.Shape{3, 3, 2}, e...)))
@@ -269,9 +269,9 @@ func TestLimits(t *testing.T) {
 // The index of a maximum counts the reduced
 // axes as recorded, behind any view.
 func TestArgMaxBehindPermute(t *testing.T) {
-	v := make([]float32, 24)
+	v := make([]float64, 24)
 	for i := range v {
-		v[i] = float32(math.Sin(.7 * float64(i)))
+		v[i] = math.Sin(.7 * float64(i))
 	}
 	p := newProgram(t)
 	x := p.op(ir.Add, p.in(floats(ir.Shape{4, 6}, v...)), f(0))
@@ -304,9 +304,9 @@ func TestComparisonSeesRounding(t *testing.T) {
 
 // Softmax of a product whose maximum is not contracted.
 func TestSoftmaxOfProduct(t *testing.T) {
-	for _, c := range [][4]float32{{3285714176, 1e9, -1e9, .7}, {7969180160, 1e9, -1e9, .3}} {
+	for _, c := range [][4]float64{{3285714176, 1e9, -1e9, .7}, {7969180160, 1e9, -1e9, .3}} {
 		p := newProgram(t)
-		x := p.op(ir.Mul, p.in(floats(ir.Shape{3}, c[0], c[1], c[2])), f(c[3]))
+		x := p.op(ir.Mul, p.in(floats(ir.Shape{3}, c[0], c[1], c[2])), f(float32(c[3])))
 		y := p.op(ir.Softmax, x, axes(0))
 		sameBits(t, floats(ir.Shape{3}, 1, 0, 0), p.runFused("reduce-broadcast").read(y.ID), "softmax")
 	}
@@ -317,10 +317,10 @@ func TestEmpty(t *testing.T) {
 	p := newProgram(t)
 	x := p.op(ir.Add, p.f32(3, 0), f(1))
 	y := p.op(ir.Mul, p.op(ir.Sum, x, axes(1)), f(2))
-	require.Equal(t, []float32{0, 0, 0}, p.runFused("reduce").read(y.ID).F)
+	require.Equal(t, []float64{0, 0, 0}, p.runFused("reduce").read(y.ID).F)
 	p = newProgram(t)
 	y = p.op(ir.Add, p.op(ir.MatMul, p.f32(2, 0), p.f32(0, 3)), f(0))
-	require.Equal(t, make([]float32, 6), p.runFused("matmul").read(y.ID).F)
+	require.Equal(t, make([]float64, 6), p.runFused("matmul").read(y.ID).F)
 	p = newProgram(t)
 	softmaxOf(p, p.op(ir.Exp, p.f32(0, 3)))
 	p.fuse("reduce-broadcast")

@@ -15,7 +15,12 @@ type call struct {
 	// abs is set by the kinds whose result engines may miss by an amount that
 	// depends on the operands: a bound for each element.
 	abs []float64
+	// any is set where the rules leave a result open: for each element.
+	any []bool
 }
+
+// compute is the dtype the operation computes in.
+func (c *call) compute() ir.DType { return c.op.Outputs[0].DType.Compute() }
 
 func newCall(op *ir.Operation, in []Tensor) (*call, error) {
 	if len(in) != len(op.Inputs) {
@@ -41,26 +46,17 @@ func newCall(op *ir.Operation, in []Tensor) (*call, error) {
 	return c, nil
 }
 
-// f32 returns scalar i as a float32.
-func (c *call) f32(i int) float32 {
+// float returns scalar i of a float type; an operand widens exactly.
+func (c *call) float(i int) float64 {
 	s := c.op.Scalars[i]
 	if s.Input != 0 {
 		return c.in[s.Input].F[0]
 	}
-	return s.Float32()
-}
-
-// f64 returns double-precision scalar i; an operand widens exactly.
-func (c *call) f64(i int) float64 {
-	s := c.op.Scalars[i]
-	if s.Input != 0 {
-		return float64(c.in[s.Input].F[0])
-	}
 	return s.Float64()
 }
 
-// i64 returns scalar i as an int64.
-func (c *call) i64(i int) int64 {
+// int returns scalar i of an integer type, extended to 64 bits.
+func (c *call) int(i int) int64 {
 	s := c.op.Scalars[i]
 	if s.Input != 0 {
 		return c.in[s.Input].I[0]
@@ -68,15 +64,15 @@ func (c *call) i64(i int) int64 {
 	return s.Int64()
 }
 
-// scalar returns scalar i as a rank-0 tensor of a dtype.
+// scalar returns scalar i as a rank-0 tensor of a dtype. Next to 16-bit floats
+// it stays what it is, a float32: the operation computes in float32 and rounds
+// its result.
 func (c *call) scalar(i int, dtype ir.DType) Tensor {
 	switch {
-	case dtype.IsFloat():
-		// A float32 value next to bf16 operands stays a float32: the operation
-		// computes in float32 and rounds its result.
-		return Tensor{Shape: ir.Shape{}, DType: dtype, F: []float32{c.f32(i)}}
+	case isFloat(dtype):
+		return Tensor{Shape: ir.Shape{}, DType: dtype, F: []float64{c.float(i)}}
 	case dtype.IsInt():
-		return Ints(ir.Shape{}, c.i64(i))
+		return IntsOf(dtype, ir.Shape{}, c.int(i))
 	}
 	s := c.op.Scalars[i]
 	if s.Input != 0 {

@@ -42,15 +42,16 @@ func TestLinear(t *testing.T) {
 // within the tolerance, and a wrong one must not.
 func TestContractionTolerance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
+	f := arith{ir.F32}
 	for _, k := range []int{1, 7, 300, 2000} {
 		a, b := New(ir.F32, ir.Shape{1, k}), New(ir.F32, ir.Shape{k, 1})
 		for i := range k {
-			a.F[i], b.F[i] = float32(rng.NormFloat64()), float32(rng.NormFloat64())
+			a.F[i], b.F[i] = round(ir.F32, rng.NormFloat64()), round(ir.F32, rng.NormFloat64())
 		}
 		op := operation(t, ir.MatMul, nil, a, b)
-		sum := float32(0)
+		sum := 0.0
 		for i := range k {
-			sum += float32(a.F[i] * b.F[i])
+			sum = f.add(sum, f.mul(a.F[i], b.F[i]))
 		}
 		assert.NoError(t, CheckOp(op, f32(ir.Shape{1, 1}, sum), a, b))
 		assert.Error(t, CheckOp(op, f32(ir.Shape{1, 1}, sum-a.F[0]*b.F[0]), a, b))
@@ -78,22 +79,23 @@ func TestSoftmax(t *testing.T) {
 
 	// The same in float32 steps must lie within the tolerance.
 	rng := rand.New(rand.NewPCG(7, 8))
+	f := arith{ir.F32}
 	for _, scale := range []float64{1, 30, 1e4} {
 		x := New(ir.F32, ir.Shape{500})
 		top := negInf
 		for i := range x.F {
-			x.F[i] = float32(rng.NormFloat64() * scale)
+			x.F[i] = round(ir.F32, rng.NormFloat64()*scale)
 			top = max(top, x.F[i])
 		}
-		e, sum := New(ir.F32, x.Shape), float32(0)
+		e := New(ir.F32, x.Shape)
 		for i, v := range x.F {
-			e.F[i] = float32(math.Exp(float64(v - top)))
+			e.F[i] = round(ir.F32, math.Exp(f.sub(v, top)))
 		}
-		sum = sum32(e.F)
+		sum := f.sum(e.F)
 		logs := New(ir.F32, x.Shape)
 		for i := range e.F {
-			e.F[i] /= sum
-			logs.F[i] = float32((x.F[i] - top) - float32(math.Log(float64(sum))))
+			e.F[i] = f.div(e.F[i], sum)
+			logs.F[i] = f.sub(f.sub(x.F[i], top), round(ir.F32, math.Log(sum)))
 		}
 		assert.NoError(t, CheckOp(operation(t, ir.Softmax, axes(0), x), e, x))
 		assert.NoError(t, CheckOp(operation(t, ir.LogSoftmax, axes(0), x), logs, x))
@@ -118,15 +120,15 @@ func TestLayerNorm(t *testing.T) {
 	r := New(ir.F32, ir.Shape{1, 1500})
 	var mean, square float64
 	for i := range r.F {
-		r.F[i] = float32(rng.NormFloat64() + 2)
-		mean += float64(r.F[i]) / 1500
+		r.F[i] = round(ir.F32, rng.NormFloat64()+2)
+		mean += r.F[i] / 1500
 	}
 	for _, v := range r.F {
-		square += (float64(v) - mean) * (float64(v) - mean) / 1500
+		square += (v - mean) * (v - mean) / 1500
 	}
 	want := New(ir.F32, r.Shape)
 	for i, v := range r.F {
-		want.F[i] = float32((float64(v) - mean) / math.Sqrt(square+1e-5))
+		want.F[i] = round(ir.F32, (v-mean)/math.Sqrt(square+1e-5))
 	}
 	near(t, want, eval(t, ir.LayerNorm, f32Scalars(1e-5), r), 2e-6)
 }
@@ -140,7 +142,7 @@ func TestRMSNorm(t *testing.T) {
 }
 
 // attend evaluates one head with queries of length 1 in a simple setting.
-func attend(t *testing.T, q, k, v []float32, set func(*ir.Operation), mask ...Tensor) Tensor {
+func attend(t *testing.T, q, k, v []float64, set func(*ir.Operation), mask ...Tensor) Tensor {
 	t.Helper()
 	in := append([]Tensor{
 		f32(ir.Shape{1, 1, len(q), 1}, q...), f32(ir.Shape{1, 1, len(k), 1}, k...), f32(ir.Shape{1, 1, len(v), 1}, v...),
@@ -157,29 +159,29 @@ func attend(t *testing.T, q, k, v []float32, set func(*ir.Operation), mask ...Te
 }
 
 func TestAttention(t *testing.T) {
-	zero := []float32{0, 0, 0}
-	v := []float32{1, 2, 6}
+	zero := []float64{0, 0, 0}
+	v := []float64{1, 2, 6}
 	causal := func(offset int) func(*ir.Operation) {
 		return func(o *ir.Operation) { o.Attrs.Flag, o.Attrs.N = true, offset }
 	}
 	row := func(bs ...bool) Tensor { return Bools(ir.Shape{len(bs) / 3, 3}, bs...) }
-	bias := func(fs ...float32) Tensor { return f32(ir.Shape{len(fs) / 3, 3}, fs...) }
+	bias := func(fs ...float64) Tensor { return f32(ir.Shape{len(fs) / 3, 3}, fs...) }
 
-	same(t, vec(3, 3), attend(t, []float32{0, 5}, zero, v, nil))
+	same(t, vec(3, 3), attend(t, []float64{0, 5}, zero, v, nil))
 	same(t, vec(1, 1.5, 3), attend(t, zero, zero, v, causal(0)))
 	same(t, vec(0, 1, 1.5), attend(t, zero, zero, v, causal(-1)))
 	same(t, vec(1.5, 3, 3), attend(t, zero, zero, v, causal(1)))
-	same(t, vec(4, 0), attend(t, []float32{0, 0}, zero, v, nil, row(false, true, true, false, false, false)))
-	same(t, vec(0), attend(t, []float32{0}, zero, v, nil, bias(negInf, negInf, negInf)))
-	same(t, vec(3), attend(t, []float32{1}, []float32{1, 2, 3}, v, nil, bias(-3.4e38, -3.4e38, -3.4e38)))
+	same(t, vec(4, 0), attend(t, []float64{0, 0}, zero, v, nil, row(false, true, true, false, false, false)))
+	same(t, vec(0), attend(t, []float64{0}, zero, v, nil, bias(negInf, negInf, negInf)))
+	same(t, vec(3), attend(t, []float64{1}, []float64{1, 2, 3}, v, nil, bias(-3.4e38, -3.4e38, -3.4e38)))
 	// softmax(0, ln 3) = (1/4, 3/4)
-	near(t, vec(5), attend(t, []float32{1}, []float32{0, float32(math.Log(3)), 9}, []float32{2, 6, 100}, nil, row(true, true, false)), 1e-6)
-	near(t, vec(5), attend(t, []float32{0}, zero, []float32{2, 6, 100}, nil, bias(0, float32(math.Log(3)), negInf)), 1e-6)
+	near(t, vec(5), attend(t, []float64{1}, []float64{0, math.Log(3), 9}, []float64{2, 6, 100}, nil, row(true, true, false)), 1e-6)
+	near(t, vec(5), attend(t, []float64{0}, zero, []float64{2, 6, 100}, nil, bias(0, math.Log(3), negInf)), 1e-6)
 	// A hidden key has no part in anything, an additive mask is arithmetic.
-	same(t, vec(1.5), attend(t, []float32{1}, []float32{0, 0, nan}, []float32{1, 2, nan}, nil, row(true, true, false)))
-	same(t, vec(nan), attend(t, []float32{1}, []float32{0, 0, nan}, v, nil, bias(0, 0, negInf)))
-	same(t, vec(), attend(t, []float32{}, zero, v, nil))
-	same(t, vec(0, 0), attend(t, []float32{0, 0}, nil, nil, nil))
+	same(t, vec(1.5), attend(t, []float64{1}, []float64{0, 0, nan}, []float64{1, 2, nan}, nil, row(true, true, false)))
+	same(t, vec(nan), attend(t, []float64{1}, []float64{0, 0, nan}, v, nil, bias(0, 0, negInf)))
+	same(t, vec(), attend(t, []float64{}, zero, v, nil))
+	same(t, vec(0, 0), attend(t, []float64{0, 0}, nil, nil, nil))
 }
 
 func TestAttentionGroupsAndScale(t *testing.T) {
@@ -187,6 +189,6 @@ func TestAttentionGroupsAndScale(t *testing.T) {
 	q := f32(ir.Shape{1, 4, 1, 2}, 1, 1, 1, 1, 1, 1, 1, 1)
 	k := f32(ir.Shape{1, 2, 2, 2}, 0, 0, 1, 1, 0, 0, 0, 0)
 	v := f32(ir.Shape{1, 2, 2, 3}, 0, 0, 0, 1, 2, 3, 4, 4, 4, 8, 8, 8)
-	out := eval(t, ir.Attention, f32Scalars(float32(math.Log(3)/2)), q, k, v)
+	out := eval(t, ir.Attention, f32Scalars(math.Log(3)/2), q, k, v)
 	near(t, f32(ir.Shape{1, 4, 1, 3}, 0.75, 1.5, 2.25, 0.75, 1.5, 2.25, 6, 6, 6, 6, 6, 6), out, 1e-6)
 }

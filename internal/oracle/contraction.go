@@ -7,42 +7,49 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// u is the unit roundoff of float32.
-const u = 0x1p-24
-
-// A dot is a sum of products in float64, with what bounds the error of the
-// same sum in float32.
+// A dot is a sum of products in wide numbers, with what bounds the error of the
+// same sum in a compute dtype.
 type dot struct {
-	sum       float64
-	magnitude float64 // Σ|a·b| over the finite products
+	format
+	sum       wide
+	magnitude float64 // Σ|a·b| over the finite terms
 	terms     int
 }
 
-func (d *dot) add(a, b float32) { d.addTerm(float64(a) * float64(b)) }
+func (c *call) newDot() *dot { return &dot{format: formats[c.compute()]} }
 
-func (d *dot) addTerm(p float64) {
-	d.sum += p
-	if !math.IsInf(p, 0) && p == p {
-		d.magnitude += math.Abs(p)
+func (d *dot) add(a, b float64) {
+	p := exact(a).times(b)
+	if !p.isFinite() && a-a == 0 && b-b == 0 {
+		d.magnitude = math.Inf(1) // it overflows
+	}
+	d.addTerm(p)
+}
+
+func (d *dot) addTerm(p wide) {
+	d.sum = d.sum.add(p)
+	if p.isFinite() {
+		d.magnitude += math.Abs(p.hi)
 	}
 	d.terms++
 }
 
-// bound is how far a float32 sum of the terms in any order, each product and
-// each partial sum rounded at most once, may be from the exact one: γₖ·Σ|a·b|
-// with γₖ = k·u/(1−k·u) (Higham, Accuracy and Stability of Numerical
-// Algorithms, section 3.1), and half the least subnormal a product. Partial
-// sums that may overflow are not bounded.
+// bound is how far a sum of the terms in any order, each product and each
+// partial sum rounded at most once, may be from the exact one: γₖ·Σ|a·b| with
+// γₖ = k·u/(1−k·u) (Higham, Accuracy and Stability of Numerical Algorithms,
+// section 3.1), and half the least subnormal a product. Partial sums that may
+// overflow are not bounded.
 func (d *dot) bound() float64 {
-	if d.magnitude > math.MaxFloat32/2 {
+	if d.magnitude > d.max/2 {
 		return math.Inf(1)
 	}
-	k := float64(d.terms+1) * u
-	return k/(1-k)*d.magnitude + float64(d.terms)*0x1p-150
+	k := float64(d.terms+1) * d.unit()
+	return k/(1-k)*d.magnitude + float64(d.terms)*d.least()/2
 }
 
 // evalMatMul multiplies matrices with broadcast batch axes; a vector is one
-// row on the left, one column on the right, and its axis is dropped.
+// row on the left, one column on the right, and its axis is dropped. Products
+// of bytes are summed in i32, all other integers in their own type.
 func evalMatMul(c *call) (Tensor, error) {
 	a, b := c.x[0], c.x[1]
 	rowVector, columnVector := len(a.Shape) == 1, len(b.Shape) == 1
@@ -63,24 +70,27 @@ func evalMatMul(c *call) (Tensor, error) {
 	b = b.expand(append(lead.Clone(), k, n))
 	shape := append(lead.Clone(), m, n)
 
-	out := New(a.DType, shape)
+	dtype := a.DType
+	if c.op.Kind == ir.IntMatMul {
+		dtype = ir.I32
+	}
+	out := New(dtype, shape)
 	c.abs = make([]float64, out.Len())
 	each(shape, func(pos int, at []int) {
 		r := len(at)
-		var d dot
+		d := c.newDot()
 		for i := range k {
 			left, right := slices.Clone(at), slices.Clone(at)
 			left[r-1], right[r-2] = i, i
 			p, q := offset(a.Shape, left), offset(b.Shape, right)
-			if a.DType.IsInt() {
-				out.I[pos] += a.I[p] * b.I[q]
+			if dtype.IsInt() {
+				out.I[pos] = dtype.Wrap(out.I[pos] + a.I[p]*b.I[q])
 			} else {
 				d.add(a.F[p], b.F[q])
 			}
 		}
-		if a.DType.IsFloat() {
-			out.F[pos] = round64(out.DType, d.sum)
-			c.abs[pos] = d.bound()
+		if isFloat(dtype) {
+			out.F[pos], c.abs[pos] = roundWide(dtype, d.sum), d.bound()
 		}
 	})
 
@@ -103,17 +113,16 @@ func evalLinear(c *call) (Tensor, error) {
 	out := New(x.DType, shape)
 	c.abs = make([]float64, out.Len())
 	each(shape, func(pos int, at []int) {
-		var d dot
+		d := c.newDot()
 		src, column := slices.Clone(at), at[last]
 		for i := range w.Shape[0] {
 			src[last] = i
 			d.add(x.F[offset(x.Shape, src)], w.F[offset(w.Shape, []int{i, column})])
 		}
 		if len(c.x) > 2 {
-			d.addTerm(float64(c.x[2].F[column]))
+			d.addTerm(exact(c.x[2].F[column]))
 		}
-		out.F[pos] = round64(out.DType, d.sum)
-		c.abs[pos] = d.bound()
+		out.F[pos], c.abs[pos] = roundWide(x.DType, d.sum), d.bound()
 	})
 	return out, nil
 }

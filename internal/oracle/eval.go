@@ -8,11 +8,17 @@ import (
 
 // evaluators has a function for every kind.
 var evaluators = map[ir.Kind]func(*call) (Tensor, error){
-	ir.Cast:      evalCast,
-	ir.LeakyRelu: evalLeakyRelu,
-	ir.Where:     evalWhere,
-	ir.Clamp:     evalClamp,
-	ir.MulAdd:    evalMulAdd,
+	ir.Cast:    evalCast,
+	ir.Bitcast: evalBitcast,
+	ir.Not:     evalUnary,
+	ir.Where:   evalWhere,
+	ir.Clamp:   evalClamp,
+	ir.MulAdd:  evalMulAdd,
+
+	ir.LeakyRelu:         evalLeaky,
+	ir.PRelu:             evalLeaky,
+	ir.ReluBackward:      evalLeakyBackward,
+	ir.LeakyReluBackward: evalLeakyBackward,
 
 	ir.Full:      evalFull,
 	ir.Arange:    evalArange,
@@ -21,56 +27,84 @@ var evaluators = map[ir.Kind]func(*call) (Tensor, error){
 	ir.Bernoulli: evalBernoulli,
 	ir.RandInt:   evalRandInt,
 
-	ir.Reshape: evalReshape,
-	ir.Permute: evalPermute,
-	ir.Expand:  evalExpand,
-	ir.Slice:   evalSlice,
-	ir.Flip:    evalFlip,
-	ir.Cat:     evalCat,
-	ir.Repeat:  evalRepeat,
-	ir.Pad:     evalPad,
+	ir.Reshape:  evalReshape,
+	ir.Permute:  evalPermute,
+	ir.Expand:   evalExpand,
+	ir.Slice:    evalSlice,
+	ir.Flip:     evalFlip,
+	ir.Unfold:   evalUnfold,
+	ir.Diagonal: evalDiagonal,
+	ir.Cat:      evalCat,
+	ir.Repeat:   evalRepeat,
+	ir.Pad:      evalPad,
 
-	ir.Select:     evalSelect,
-	ir.Gather:     evalGather,
-	ir.Embedding:  evalEmbedding,
-	ir.Set:        evalSet,
-	ir.SetSlice:   evalSetSlice,
-	ir.SetSelect:  evalSetSelect,
-	ir.ScatterAdd: evalScatterAdd,
+	ir.Select:    evalSelect,
+	ir.Gather:    evalGather,
+	ir.Embedding: evalEmbedding,
+	ir.GatherND:  evalGatherND,
 
-	ir.ArgMax: evalArg,
-	ir.ArgMin: evalArg,
-	ir.CumSum: evalCumSum,
+	ir.SliceAssign:  evalSetSlice,
+	ir.SelectAssign: evalSetSelect,
+	ir.Scatter:      evalScatter,
+	ir.ScatterND:    evalScatterND,
+	ir.Set:          evalSet,
+	ir.SetSlice:     evalSetSlice,
+	ir.SetSelect:    evalSetSelect,
+	ir.ScatterAdd:   evalSetSelect,
+
+	ir.Any:       evalReduce,
+	ir.All:       evalReduce,
+	ir.ArgMax:    evalArg,
+	ir.ArgMin:    evalArg,
+	ir.LogSumExp: evalLogSumExp,
+	ir.Norm:      evalNorm,
+	ir.CumSum:    evalScan,
+	ir.CumProd:   evalScan,
+	ir.CumMax:    evalScan,
+	ir.CumMin:    evalScan,
+	ir.Sort:      evalOrder,
+	ir.ArgSort:   evalOrder,
+	ir.TopK:      evalOrder,
+	ir.ArgTopK:   evalOrder,
 
 	ir.MatMul:     evalMatMul,
+	ir.IntMatMul:  evalMatMul,
 	ir.Linear:     evalLinear,
 	ir.Softmax:    evalSoftmax,
 	ir.LogSoftmax: evalSoftmax,
 	ir.LayerNorm:  evalLayerNorm,
 	ir.RMSNorm:    evalRMSNorm,
+	ir.GroupNorm:  evalGroupNorm,
+	ir.BatchNorm:  evalBatchNorm,
 	ir.Attention:  evalAttention,
+
+	ir.SoftmaxBackward:    evalSoftmaxBackward,
+	ir.LogSoftmaxBackward: evalSoftmaxBackward,
+	ir.LayerNormBackward:  evalNormBackward(centred, true),
+	ir.RMSNormBackward:    evalNormBackward(uncentred, false),
+
+	ir.Custom: evalCustom,
 }
 
+// The kinds that tables of functions of elements list.
 func init() {
-	for kind := range exactUnary {
-		evaluators[kind] = evalUnary
-	}
-	for kind := range functions {
-		evaluators[kind] = evalUnary
-	}
-	evaluators[ir.IsNaN] = evalUnary
-	evaluators[ir.Not] = evalUnary
-	for kind := range binaryFloat {
-		evaluators[kind] = evalBinary
-	}
-	for kind := range binaryBool {
-		evaluators[kind] = evalBinary
-	}
-	for _, kind := range []ir.Kind{ir.Less, ir.LessEqual, ir.Greater, ir.GreaterEqual} {
-		evaluators[kind] = evalBinary
-	}
-	for _, kind := range []ir.Kind{ir.Sum, ir.Mean, ir.Prod, ir.Max, ir.Min, ir.Var, ir.Any, ir.All} {
-		evaluators[kind] = evalReduce
+	add(exactUnary, evalUnary)
+	add(functions, evalUnary)
+	add(testsOfFloats, evalUnary)
+	evaluators[ir.BitwiseNot] = evalUnary
+	add(activations, evalActivation)
+	add(derivatives, evalDerivative)
+	add(binaryFloat, evalBinary)
+	add(binaryFunctions, evalBinary)
+	add(binaryInt, evalBinary)
+	add(binaryBool, evalBinary)
+	add(comparisons, evalBinary)
+	add(reduceFloat, evalReduce)
+}
+
+func add[F any](table map[ir.Kind]F, eval func(*call) (Tensor, error)) {
+	for kind := range table {
+		evaluators[kind] = eval
 	}
 }
 

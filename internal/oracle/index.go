@@ -61,60 +61,26 @@ func (c *call) read(shape ir.Shape, from func(at []int) ([]int, error)) (Tensor,
 	return out, failed
 }
 
-// evalSet is a Var's new value.
-func evalSet(c *call) (Tensor, error) { return c.x[1].Clone(), nil }
-
-// evalSetSlice replaces a slice.
-func evalSetSlice(c *call) (Tensor, error) {
-	starts, err := c.starts()
-	if err != nil {
-		return Tensor{}, err
-	}
-	out, value := c.x[0].Clone(), c.x[1]
-	each(value.Shape, func(pos int, at []int) {
-		out.setFrom(offset(out.Shape, sliced(c.op.Ranges, starts, at)), value, pos)
-	})
-	return out, nil
+// evalGatherND takes, for each list along the last axis of indices, the
+// element, or the part, at these coordinates of the first axes.
+func evalGatherND(c *call) (Tensor, error) {
+	x, indices := c.x[0], c.x[1]
+	k := indices.Shape[len(indices.Shape)-1]
+	shape := append(indices.Shape[:len(indices.Shape)-1].Clone(), x.Shape[k:]...)
+	return c.read(shape, func(at []int) ([]int, error) { return listed(x.Shape, indices, at) })
 }
 
-// evalSetSelect replaces the slices at a list of indices, in order: the last
-// of equal indices stays.
-func evalSetSelect(c *call) (Tensor, error) {
-	out, value := c.x[0].Clone(), c.x[2]
-	err := c.write(func(to, from int) { out.setFrom(to, value, from) })
-	return out, err
-}
-
-// evalScatterAdd adds slices at a list of indices in logical order. BF16 adds
-// in float32 and rounds each element once, at the end.
-func evalScatterAdd(c *call) (Tensor, error) {
-	out, value := c.x[0].Clone(), c.x[2]
-	err := c.write(func(to, from int) {
-		if out.DType.IsFloat() {
-			out.F[to] += value.F[from]
-		} else {
-			out.I[to] += value.I[from]
-		}
-	})
-	return cast(out, out.DType), err
-}
-
-// write calls f with the position of x[0] that each element of the value x[2]
-// goes to, in the row-major order of the value.
-func (c *call) write(f func(to, from int)) error {
-	old, list, value, axis := c.x[0], c.x[1], c.x[2], c.axis()
-	var failed error
-	each(value.Shape, func(pos int, at []int) {
-		i, err := index(list.I[at[axis]], old.Shape[axis])
+// listed returns the index that a list of indices names: at is an index of the
+// lists, followed by one of the part.
+func listed(shape ir.Shape, indices Tensor, at []int) ([]int, error) {
+	lists := len(indices.Shape) - 1
+	out := make([]int, 0, len(shape))
+	for i := range indices.Shape[lists] {
+		n, err := index(indices.I[offset(indices.Shape, append(slices.Clone(at[:lists]), i))], shape[i])
 		if err != nil {
-			if failed == nil {
-				failed = err
-			}
-			return
+			return nil, err
 		}
-		to := slices.Clone(at)
-		to[axis] = i
-		f(offset(old.Shape, to), pos)
-	})
-	return failed
+		out = append(out, n)
+	}
+	return append(out, at[lists:]...), nil
 }

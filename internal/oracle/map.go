@@ -1,92 +1,68 @@
 package oracle
 
-import "github.com/sinter-ml/sinter/ir"
+import (
+	"math"
 
-// evalUnary evaluates the kinds of one operand that keep shape and dtype, and
-// IsNaN.
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// evalUnary evaluates the kinds of one operand that are no activation.
 func evalUnary(c *call) (Tensor, error) {
 	x, kind := c.x[0], c.op.Kind
-	if kind == ir.IsNaN {
+	if is, ok := testsOfFloats[kind]; ok {
 		out := New(ir.Bool, x.Shape)
 		for i, v := range x.F {
-			out.B[i] = v != v
+			out.B[i] = is(v)
 		}
 		return out, nil
 	}
 	out := New(x.DType, x.Shape)
 	for i, v := range x.F {
 		if f, ok := exactUnary[kind]; ok {
-			out.F[i] = round32(x.DType, f(v))
+			out.F[i] = step(x.DType, f(v))
 		} else {
-			out.F[i] = round32(x.DType, float32(functions[kind](float64(v))))
+			out.F[i] = roundWide(x.DType, functions[kind](exact(v)))
 		}
 	}
 	for i, v := range x.I {
-		out.I[i] = unaryInt(kind, v)
+		out.I[i] = x.DType.Wrap(unaryInt(kind, x.DType, v))
 	}
 	for i, v := range x.B {
 		out.B[i] = !v
 	}
-	return out, nil
-}
-
-func unaryInt(kind ir.Kind, v int64) int64 {
-	switch kind {
-	case ir.Abs:
-		if v < 0 {
-			return -v
+	if kind == ir.Lgamma || kind == ir.Digamma {
+		c.abs = make([]float64, x.Len())
+		for i := range c.abs {
+			c.abs[i] = nearRoots * formats[x.DType.Compute()].unit()
 		}
-		return v
-	case ir.Neg:
-		return -v
-	case ir.Square:
-		return v * v
-	}
-	switch { // Sign
-	case v > 0:
-		return 1
-	case v < 0:
-		return -1
-	}
-	return 0
-}
-
-func evalCast(c *call) (Tensor, error) { return cast(c.x[0], c.op.Attrs.DType), nil }
-
-// evalLeakyRelu is x where x ≥ 0, else slope·x.
-func evalLeakyRelu(c *call) (Tensor, error) {
-	x, slope := c.x[0], c.f32(0)
-	out := New(x.DType, x.Shape)
-	for i, v := range x.F {
-		if !(v >= 0) {
-			v = slope * v
-		}
-		out.F[i] = round32(x.DType, v)
 	}
 	return out, nil
 }
 
-// binaryFloat are the kinds of two floats; what is not exact is computed in
-// float64 and rounded to float32.
-var binaryFloat = map[ir.Kind]func(a, b float32) float32{
-	ir.Add:     func(a, b float32) float32 { return a + b },
-	ir.Sub:     func(a, b float32) float32 { return a - b },
-	ir.Mul:     func(a, b float32) float32 { return a * b },
-	ir.Div:     func(a, b float32) float32 { return a / b },
-	ir.Pow:     func(a, b float32) float32 { return float32(pow(a, b)) },
-	ir.Maximum: maximum,
-	ir.Minimum: minimum,
+// nearRoots is the absolute error, in units of roundoff, of the logarithm of
+// the gamma function and its derivative near their roots: 10⁻⁶ in float32.
+const nearRoots = 1e-6 * (1 << 24)
+
+// binaryFloat are the kinds of two floats with an exactly rounded result.
+var binaryFloat = map[ir.Kind]func(a, b float64) float64{
+	ir.Add:       func(a, b float64) float64 { return a + b },
+	ir.Sub:       func(a, b float64) float64 { return a - b },
+	ir.Mul:       func(a, b float64) float64 { return float64(a * b) },
+	ir.Div:       func(a, b float64) float64 { return a / b },
+	ir.Fmod:      fmod,
+	ir.Remainder: remainder,
+	ir.CopySign:  math.Copysign,
+	ir.Maximum:   maximum,
+	ir.Minimum:   minimum,
 }
 
-// binaryInt are the kinds of two integers; they wrap.
-var binaryInt = map[ir.Kind]func(a, b int64) int64{
-	ir.Add:     func(a, b int64) int64 { return a + b },
-	ir.Sub:     func(a, b int64) int64 { return a - b },
-	ir.Mul:     func(a, b int64) int64 { return a * b },
-	ir.Div:     divInt,
-	ir.Pow:     powInt,
-	ir.Maximum: func(a, b int64) int64 { return max(a, b) },
-	ir.Minimum: func(a, b int64) int64 { return min(a, b) },
+// binaryFunctions are the kinds of two floats that are evaluated in wide
+// numbers.
+var binaryFunctions = map[ir.Kind]func(a, b float64) wide{
+	ir.Pow:      pow,
+	ir.Atan2:    wideAtan2,
+	ir.Hypot:    wideHypot,
+	ir.FloorDiv: floorDiv,
 }
 
 var binaryBool = map[ir.Kind]func(a, b bool) bool{
@@ -97,21 +73,15 @@ var binaryBool = map[ir.Kind]func(a, b bool) bool{
 	ir.NotEqual: func(a, b bool) bool { return a != b },
 }
 
-// compare answers a comparison of two numbers. Only NotEqual holds with a NaN.
-func compare[T float32 | int64](kind ir.Kind, a, b T) bool {
-	switch kind {
-	case ir.Equal:
-		return a == b
-	case ir.NotEqual:
-		return a != b
-	case ir.Less:
-		return a < b
-	case ir.LessEqual:
-		return a <= b
-	case ir.Greater:
-		return a > b
-	}
-	return a >= b
+// comparisons answer from whether a is less than, equal to or greater than b;
+// next to a NaN it is none of them.
+var comparisons = map[ir.Kind]func(less, equal, greater bool) bool{
+	ir.Equal:        func(_, equal, _ bool) bool { return equal },
+	ir.NotEqual:     func(_, equal, _ bool) bool { return !equal },
+	ir.Less:         func(less, _, _ bool) bool { return less },
+	ir.LessEqual:    func(less, equal, _ bool) bool { return less || equal },
+	ir.Greater:      func(_, _, greater bool) bool { return greater },
+	ir.GreaterEqual: func(_, equal, greater bool) bool { return greater || equal },
 }
 
 // evalBinary evaluates the kinds of two operands, the second being a tensor or
@@ -121,9 +91,6 @@ func evalBinary(c *call) (Tensor, error) {
 	var b Tensor
 	if len(c.op.Scalars) > 0 {
 		b = c.scalar(0, a.DType)
-		if s := c.op.Scalars[0]; kind == ir.Pow && a.DType.IsInt() && s.Input == 0 && s.Int64() < 0 {
-			return Tensor{}, &ir.ArgumentError{Msg: "negative integer exponent"}
-		}
 	} else {
 		b = c.x[1]
 	}
@@ -131,27 +98,57 @@ func evalBinary(c *call) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	dtype := a.DType
-	_, arithmetic := binaryFloat[kind]
-	if !arithmetic {
-		dtype = ir.Bool
+	if compare, ok := comparisons[kind]; ok && a.DType != ir.Bool {
+		out := New(ir.Bool, a.Shape)
+		for i := range a.F {
+			x, y := a.F[i], b.F[i]
+			out.B[i] = compare(x < y, x == y, x > y)
+		}
+		for i := range a.I {
+			x, y := a.I[i], b.I[i]
+			out.B[i] = compare(lessInt(a.DType, x, y), x == y, lessInt(a.DType, y, x))
+		}
+		return out, nil
 	}
-	out := New(dtype, a.Shape)
-	for i := range out.Len() {
-		switch {
-		case a.DType.IsFloat() && arithmetic:
-			out.F[i] = round32(dtype, binaryFloat[kind](a.F[i], b.F[i]))
-		case a.DType.IsFloat():
-			out.B[i] = compare(kind, a.F[i], b.F[i])
-		case a.DType.IsInt() && arithmetic:
-			out.I[i] = binaryInt[kind](a.I[i], b.I[i])
-		case a.DType.IsInt():
-			out.B[i] = compare(kind, a.I[i], b.I[i])
-		default:
-			out.B[i] = binaryBool[kind](a.B[i], b.B[i])
+	out := New(a.DType, a.Shape)
+	for i := range out.F {
+		x, y := a.F[i], b.F[i]
+		if f, ok := binaryFloat[kind]; ok {
+			out.F[i] = step(out.DType, f(x, y))
+		} else if kind == ir.FloorDiv {
+			out.F[i] = stepWide(out.DType, floorDiv(x, y))
+		} else {
+			out.F[i] = roundWide(out.DType, binaryFunctions[kind](x, y))
 		}
 	}
+	for i := range out.I {
+		out.I[i] = out.DType.Wrap(binaryInt[kind](a.DType, a.I[i], b.I[i]))
+	}
+	for i := range out.B {
+		out.B[i] = binaryBool[kind](a.B[i], b.B[i])
+	}
+	c.loosen(out, b)
 	return out, nil
+}
+
+// loosen allows what the rules leave open of two kinds: the last place of a
+// quotient too large to be counted exactly, and the sign of a NaN.
+func (c *call) loosen(out, b Tensor) {
+	switch {
+	case c.op.Kind == ir.FloorDiv && out.F != nil:
+		f := formats[out.DType]
+		c.abs = make([]float64, out.Len())
+		for i, q := range out.F {
+			if math.Abs(q) >= math.Ldexp(1, formats[out.DType.Compute()].precision) {
+				c.abs[i] = f.ulp(q)
+			}
+		}
+	case c.op.Kind == ir.CopySign:
+		c.any = make([]bool, out.Len())
+		for i, v := range b.F {
+			c.any[i] = v != v
+		}
+	}
 }
 
 // evalWhere picks a where the mask is true, else b.
@@ -176,15 +173,17 @@ func evalClamp(c *call) (Tensor, error) {
 	x := c.x[0]
 	out := New(x.DType, x.Shape)
 	for i, v := range x.F {
-		out.F[i] = round32(x.DType, minimum(maximum(v, c.f32(0)), c.f32(1)))
+		out.F[i] = round(x.DType, minimum(maximum(v, c.float(0)), c.float(1)))
 	}
 	for i, v := range x.I {
-		out.I[i] = min(max(v, c.i64(0)), c.i64(1))
+		v = binaryInt[ir.Maximum](x.DType, v, c.int(0))
+		out.I[i] = binaryInt[ir.Minimum](x.DType, v, c.int(1))
 	}
 	return out, nil
 }
 
-// evalMulAdd is a·b + c, rounded once; BF16 rounds to float32, then to BF16.
+// evalMulAdd is a·b + c, rounded once in the compute dtype and from there to
+// the dtype.
 func evalMulAdd(c *call) (Tensor, error) {
 	t, err := broadcast(c.x)
 	if err != nil {
@@ -192,54 +191,18 @@ func evalMulAdd(c *call) (Tensor, error) {
 	}
 	out := New(t[0].DType, t[0].Shape)
 	for i := range out.F {
-		out.F[i] = round32(out.DType, fma32(t[0].F[i], t[1].F[i], t[2].F[i]))
+		out.F[i] = round(out.DType, fma(out.DType.Compute(), t[0].F[i], t[1].F[i], t[2].F[i]))
 	}
 	for i := range out.I {
-		out.I[i] = t[0].I[i]*t[1].I[i] + t[2].I[i]
+		out.I[i] = out.DType.Wrap(t[0].I[i]*t[1].I[i] + t[2].I[i])
 	}
 	return out, nil
-}
-
-// broadcast expands tensors to their common shape: lengths aligned at the last
-// axis, where 1 stretches.
-func broadcast(ts []Tensor) ([]Tensor, error) {
-	rank := 0
-	for _, t := range ts {
-		rank = max(rank, len(t.Shape))
-	}
-	shape := make(ir.Shape, rank)
-	for k := range shape {
-		shape[k] = 1
-		for _, t := range ts {
-			a := k - rank + len(t.Shape)
-			if a < 0 || t.Shape[a] == 1 {
-				continue
-			}
-			if shape[k] != 1 && shape[k] != t.Shape[a] {
-				return nil, &ir.ShapeError{Msg: "shapes do not broadcast"}
-			}
-			shape[k] = t.Shape[a]
-		}
-	}
-	out := make([]Tensor, len(ts))
-	for i, t := range ts {
-		out[i] = t.expand(shape)
-	}
-	return out, nil
-}
-
-func broadcast2(a, b Tensor) (Tensor, Tensor, error) {
-	t, err := broadcast([]Tensor{a, b})
-	if err != nil {
-		return Tensor{}, Tensor{}, err
-	}
-	return t[0], t[1], nil
 }
 
 // evalFull fills a shape with one value.
 func evalFull(c *call) (Tensor, error) {
 	dtype := c.op.Attrs.DType
-	return cast(c.scalar(0, dtype), dtype).expand(c.op.Attrs.Shape), nil
+	return cast(c.scalar(0, dtype.Compute()), dtype, true).expand(c.op.Attrs.Shape), nil
 }
 
 // evalArange is start + i·step: in float64 and rounded once for floats,
@@ -247,11 +210,11 @@ func evalFull(c *call) (Tensor, error) {
 func evalArange(c *call) (Tensor, error) {
 	out := New(c.op.Attrs.DType, c.op.Attrs.Shape)
 	for i := range out.F {
-		step := float64(float64(i) * c.f64(1))
-		out.F[i] = round64(out.DType, c.f64(0)+step)
+		away := float64(float64(i) * c.float(1))
+		out.F[i] = round(out.DType, c.float(0)+away)
 	}
 	for i := range out.I {
-		out.I[i] = c.i64(0) + int64(i)*c.i64(1)
+		out.I[i] = out.DType.Wrap(c.int(0) + int64(i)*c.int(1))
 	}
 	return out, nil
 }

@@ -47,7 +47,7 @@ func TestUnaryInt(t *testing.T) {
 func TestFunctions(t *testing.T) {
 	tests := []struct {
 		kind    ir.Kind
-		x, want float32
+		x, want float64
 	}{
 		{ir.Exp, 1, 2.7182817}, {ir.Exp, 89, inf}, {ir.Exp, negInf, 0}, {ir.Exp, -104, 0}, {ir.Exp, -103, 1e-45}, {ir.Exp, nan, nan},
 		{ir.Expm1, 1e-8, 1e-8}, {ir.Expm1, negZero, negZero}, {ir.Expm1, negInf, -1}, {ir.Expm1, 1, 1.7182819},
@@ -67,7 +67,7 @@ func TestFunctions(t *testing.T) {
 	for _, tt := range tests {
 		same(t, vec(tt.want), eval(t, tt.kind, nil, vec(tt.x)))
 		got := eval(t, tt.kind, nil, bvec(tt.x)).F[0]
-		ofRounded := eval(t, tt.kind, nil, cast(bvec(tt.x), ir.F32)).F[0]
+		ofRounded := eval(t, tt.kind, nil, cast(bvec(tt.x), ir.F32, true)).F[0]
 		same(t, bvec(ofRounded), bvec(got))
 	}
 }
@@ -126,12 +126,6 @@ func TestBinaryInt(t *testing.T) {
 	}
 	same(t, ivec(1, -1, 1, 0, 0, -8), eval(t, ir.Pow, nil, ivec(1, -1, -1, 2, 0, -2), ivec(-5, -3, -4, -1, -1, 3)))
 	same(t, ivec(9, 4), eval(t, ir.Pow, scalars(ir.I64Scalar(2)), ivec(3, -2)))
-
-	op := operation(t, ir.Pow, scalars(ir.I64Scalar(2)), ivec(3))
-	op.Scalars[0] = ir.I64Scalar(-2)
-	_, err := EvalOp(op, ivec(3))
-	var argument *ir.ArgumentError
-	assert.ErrorAs(t, err, &argument)
 }
 
 func TestBinaryBool(t *testing.T) {
@@ -144,7 +138,7 @@ func TestBinaryBool(t *testing.T) {
 }
 
 func TestPow(t *testing.T) {
-	tests := []struct{ x, y, want float32 }{
+	tests := []struct{ x, y, want float64 }{
 		{2, 10, 1024}, {2, -1, 0.5}, {-2, 3, -8}, {-2, 0.5, nan}, {-8, 0.33333334, nan},
 		{0, -1, inf}, {negZero, -1, negInf}, {negZero, -2, inf}, {negZero, 3, negZero},
 		{nan, 0, 1}, {1, nan, 1}, {nan, 1, nan}, {-1, inf, 1}, {-1, negInf, 1}, {0.5, inf, 0}, {0.5, negInf, inf},

@@ -130,7 +130,7 @@ func evalPad(c *call) (Tensor, error) {
 	for k := range shape {
 		shape[k] += widths[2*k] + widths[2*k+1]
 	}
-	fill := cast(c.scalar(0, x.DType), x.DType)
+	fill := cast(c.scalar(0, x.DType.Compute()), x.DType, true)
 	out := New(x.DType, shape)
 	each(shape, func(pos int, index []int) {
 		src := make([]int, len(index))
@@ -144,4 +144,52 @@ func evalPad(c *call) (Tensor, error) {
 		out.setFrom(pos, x, offset(x.Shape, src))
 	})
 	return out, nil
+}
+
+// evalUnfold makes windows of an axis: element j of window i is element
+// i·step + j, and windows become a last axis.
+func evalUnfold(c *call) (Tensor, error) {
+	x, axis := c.x[0], c.axis()
+	size, step := c.op.Attrs.Ints[0], c.op.Attrs.Ints[1]
+	shape := append(x.Shape.Clone(), size)
+	shape[axis] = (x.Shape[axis]-size)/step + 1
+	return build(x, shape, func(index []int) []int {
+		src := slices.Clone(index[:len(index)-1])
+		src[axis] = index[axis]*step + index[len(index)-1]
+		return src
+	}), nil
+}
+
+// evalDiagonal takes the elements whose coordinates along two axes, (i, j),
+// have j − i = offset, in rising order, as a last axis.
+func evalDiagonal(c *call) (Tensor, error) {
+	x, rows, columns, offset := c.x[0], c.op.Attrs.Axes[0], c.op.Attrs.Axes[1], c.op.Attrs.N
+	var at [][2]int
+	for i := range x.Shape[rows] {
+		if j := i + offset; j >= 0 && j < x.Shape[columns] {
+			at = append(at, [2]int{i, j})
+		}
+	}
+	var shape ir.Shape
+	for a, d := range x.Shape {
+		if a != rows && a != columns {
+			shape = append(shape, d)
+		}
+	}
+	return build(x, append(shape, len(at)), func(index []int) []int {
+		src := make([]int, 0, len(x.Shape))
+		rest := index
+		for a := range x.Shape {
+			switch a {
+			case rows:
+				src = append(src, at[index[len(index)-1]][0])
+			case columns:
+				src = append(src, at[index[len(index)-1]][1])
+			default:
+				src = append(src, rest[0])
+				rest = rest[1:]
+			}
+		}
+		return src
+	}), nil
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"math"
-	"slices"
 
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -14,19 +13,24 @@ const (
 	blockElems = 1024
 )
 
-func add32(a, b float32) float32 { return a + b }
-func mul32(a, b float32) float32 { return a * b }
+// arith is arithmetic in a compute dtype: every step is rounded to it.
+type arith struct{ d ir.DType }
+
+func (a arith) add(x, y float64) float64 { return round(a.d, x+y) }
+func (a arith) sub(x, y float64) float64 { return round(a.d, x-y) }
+func (a arith) mul(x, y float64) float64 { return round(a.d, float64(x*y)) }
+func (a arith) div(x, y float64) float64 { return round(a.d, x/y) }
 
 // fold joins the elements in the fixed order: element i goes to block i/1024
 // and there to lane i mod 32; a lane starts from the identity and takes its
 // elements one after another; lanes join by a binary tree (j with j+16, then
 // 8, 4, 2, 1); blocks join pairwise, neighbours first, an odd last block
 // moving up.
-func fold(xs []float32, identity float32, join func(a, b float32) float32) float32 {
-	var blocks []float32
+func fold(xs []float64, identity float64, join func(a, b float64) float64) float64 {
+	var blocks []float64
 	for from := 0; from < len(xs); from += blockElems {
 		block := xs[from:min(from+blockElems, len(xs))]
-		var lane [lanes]float32
+		var lane [lanes]float64
 		for j := range lane {
 			lane[j] = identity
 		}
@@ -44,7 +48,7 @@ func fold(xs []float32, identity float32, join func(a, b float32) float32) float
 		return identity
 	}
 	for len(blocks) > 1 {
-		var next []float32
+		var next []float64
 		for i := 0; i+1 < len(blocks); i += 2 {
 			next = append(next, join(blocks[i], blocks[i+1]))
 		}
@@ -56,77 +60,79 @@ func fold(xs []float32, identity float32, join func(a, b float32) float32) float
 	return blocks[0]
 }
 
-func sum32(xs []float32) float32 { return fold(xs, 0, add32) }
+func (a arith) sum(xs []float64) float64 { return fold(xs, 0, a.add) }
 
-// moments are the float32 steps of the corrected two-pass variance.
+func (a arith) mean(xs []float64) float64 {
+	return a.div(a.sum(xs), round(a.d, float64(len(xs))))
+}
+
+func (a arith) squares(xs []float64) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = a.mul(x, x)
+	}
+	return out
+}
+
+// moments are the steps of the corrected two-pass variance.
 type moments struct {
-	deviation []float32 // d−e: x−m less the mean of x−m
-	squares   float32   // Σd² − (Σd)²/n
+	arith
+	deviation []float64 // d−e: x−m less the mean of x−m
+	rest      float64   // Σd² − (Σd)²/n
 }
 
 // momentsOf evaluates m = Σx/n, d = x−m, e = Σd/n and Σd² − (Σd)²/n with every
-// step rounded to float32 and every sum in the fixed order.
-func momentsOf(xs []float32) moments {
-	n := float32(len(xs))
-	mean := sum32(xs) / n
-	d := make([]float32, len(xs))
-	square := make([]float32, len(xs))
+// step rounded and every sum in the fixed order.
+func (a arith) momentsOf(xs []float64) moments {
+	n := round(a.d, float64(len(xs)))
+	mean := a.mean(xs)
+	d := make([]float64, len(xs))
 	for i, x := range xs {
-		d[i] = x - mean
-		square[i] = float32(d[i] * d[i])
+		d[i] = a.sub(x, mean)
 	}
-	sum := sum32(d)
-	correction := float32(sum*sum) / n
-	m := moments{deviation: make([]float32, len(xs)), squares: sum32(square) - correction}
-	e := sum / n
+	sum := a.sum(d)
+	m := moments{a, make([]float64, len(xs)), a.sub(a.sum(a.squares(d)), a.div(a.mul(sum, sum), n))}
+	e := a.div(sum, n)
 	for i := range d {
-		m.deviation[i] = d[i] - e
+		m.deviation[i] = a.sub(d[i], e)
 	}
 	return m
 }
 
 // variance is max((Σd²−(Σd)²/n)/max(n−c, 0), 0), NaN kept.
-func (m moments) variance(correction int) float32 {
-	divisor := float32(max(len(m.deviation)-correction, 0))
-	return maximum(m.squares/divisor, 0)
+func (m moments) variance(correction int) float64 {
+	divisor := round(m.d, float64(max(len(m.deviation)-correction, 0)))
+	return maximum(m.div(m.rest, divisor), 0)
 }
 
-// reduceFloat are the reductions of the float32 values of one group.
-var reduceFloat = map[ir.Kind]func(op *ir.Operation, xs []float32) float32{
-	ir.Sum:  func(_ *ir.Operation, xs []float32) float32 { return sum32(xs) },
-	ir.Mean: func(_ *ir.Operation, xs []float32) float32 { return sum32(xs) / float32(len(xs)) },
-	ir.Prod: func(_ *ir.Operation, xs []float32) float32 { return fold(xs, 1, mul32) },
-	ir.Max:  func(_ *ir.Operation, xs []float32) float32 { return fold(xs, float32(math.Inf(-1)), maximum) },
-	ir.Min:  func(_ *ir.Operation, xs []float32) float32 { return fold(xs, float32(math.Inf(1)), minimum) },
-	ir.Var:  func(op *ir.Operation, xs []float32) float32 { return momentsOf(xs).variance(op.Attrs.N) },
+// reduceFloat are the reductions of the values of one group in the compute
+// dtype.
+var reduceFloat = map[ir.Kind]func(a arith, op *ir.Operation, xs []float64) float64{
+	ir.Sum:  func(a arith, _ *ir.Operation, xs []float64) float64 { return a.sum(xs) },
+	ir.Mean: func(a arith, _ *ir.Operation, xs []float64) float64 { return a.mean(xs) },
+	ir.Prod: func(a arith, _ *ir.Operation, xs []float64) float64 { return fold(xs, 1, a.mul) },
+	ir.Max:  func(_ arith, _ *ir.Operation, xs []float64) float64 { return fold(xs, math.Inf(-1), maximum) },
+	ir.Min:  func(_ arith, _ *ir.Operation, xs []float64) float64 { return fold(xs, math.Inf(1), minimum) },
+	ir.Var:  func(a arith, op *ir.Operation, xs []float64) float64 { return a.momentsOf(xs).variance(op.Attrs.N) },
+	ir.L2Norm: func(a arith, _ *ir.Operation, xs []float64) float64 {
+		return round(a.d, math.Sqrt(a.sum(a.squares(xs))))
+	},
+	ir.Std: func(a arith, op *ir.Operation, xs []float64) float64 {
+		return round(a.d, math.Sqrt(a.momentsOf(xs).variance(op.Attrs.N)))
+	},
 }
 
-// reduceInt are the reductions of integers; sums and products wrap.
-var reduceInt = map[ir.Kind]struct {
-	identity int64
-	join     func(a, b int64) int64
-}{
-	ir.Sum:  {0, func(a, b int64) int64 { return a + b }},
-	ir.Prod: {1, func(a, b int64) int64 { return a * b }},
-	ir.Max:  {math.MinInt64, func(a, b int64) int64 { return max(a, b) }},
-	ir.Min:  {math.MaxInt64, func(a, b int64) int64 { return min(a, b) }},
-}
-
-// evalReduce evaluates the reductions to a value.
+// evalReduce evaluates the reductions to a value with an exact order.
 func evalReduce(c *call) (Tensor, error) {
 	x := c.x[0]
 	shape, members := groups(x.Shape, c.op.Attrs.Axes)
 	out := New(x.DType, shape)
 	for i, at := range members {
 		switch {
-		case x.DType.IsFloat():
-			out.F[i] = round32(x.DType, reduceFloat[c.op.Kind](c.op, x.pick(at)))
+		case isFloat(x.DType):
+			out.F[i] = round(x.DType, reduceFloat[c.op.Kind](arith{c.compute()}, c.op, x.pick(at)))
 		case x.DType.IsInt():
-			r := reduceInt[c.op.Kind]
-			out.I[i] = r.identity
-			for _, p := range at {
-				out.I[i] = r.join(out.I[i], x.I[p])
-			}
+			out.I[i] = reduceInt(c.op.Kind, x, at)
 		default:
 			all := c.op.Kind == ir.All
 			out.B[i] = all
@@ -138,6 +144,41 @@ func evalReduce(c *call) (Tensor, error) {
 		}
 	}
 	return out, nil
+}
+
+// identityInt is what a reduction of no integers gives.
+func identityInt(kind ir.Kind, d ir.DType) int64 {
+	least, greatest := d.Limits()
+	switch kind {
+	case ir.Prod, ir.CumProd:
+		return 1
+	case ir.Max, ir.CumMax:
+		return least
+	case ir.Min, ir.CumMin:
+		return int64(greatest)
+	}
+	return 0
+}
+
+// joinInt joins two integers; sums and products wrap.
+func joinInt(kind ir.Kind, d ir.DType, a, b int64) int64 {
+	switch kind {
+	case ir.Prod, ir.CumProd:
+		return d.Wrap(a * b)
+	case ir.Max, ir.CumMax:
+		return binaryInt[ir.Maximum](d, a, b)
+	case ir.Min, ir.CumMin:
+		return binaryInt[ir.Minimum](d, a, b)
+	}
+	return d.Wrap(a + b)
+}
+
+func reduceInt(kind ir.Kind, x Tensor, at []int) int64 {
+	r := identityInt(kind, x.DType)
+	for _, p := range at {
+		r = joinInt(kind, x.DType, r, x.I[p])
+	}
+	return r
 }
 
 // evalArg is the row-major position, within the reduced axes, of the first
@@ -163,7 +204,7 @@ func evalArg(c *call) (Tensor, error) {
 
 // beats reports whether element p is to replace the earlier element q.
 func beats(kind ir.Kind, x Tensor, p, q int) bool {
-	if x.DType.IsFloat() {
+	if isFloat(x.DType) {
 		a, b := x.F[p], x.F[q]
 		if a != a || b != b {
 			return b == b // the first NaN stays
@@ -172,44 +213,93 @@ func beats(kind ir.Kind, x Tensor, p, q int) bool {
 	if kind == ir.ArgMin {
 		p, q = q, p
 	}
-	switch {
-	case x.DType.IsFloat():
-		return x.F[p] > x.F[q]
-	case x.DType.IsInt():
-		return x.I[p] > x.I[q]
-	}
-	return x.B[p] && !x.B[q]
+	return x.below(q, p)
 }
 
-// evalCumSum is the running sum along an axis, the element itself left out if
-// Flag asks for it. A float sum is evaluated in float64 and each output is
-// rounded once; integers wrap.
-func evalCumSum(c *call) (Tensor, error) {
+// below reports whether element p is less than element q: false below true.
+func (t Tensor) below(p, q int) bool {
+	switch {
+	case isFloat(t.DType):
+		return t.F[p] < t.F[q]
+	case t.DType.IsInt():
+		return lessInt(t.DType, t.I[p], t.I[q])
+	}
+	return !t.B[p] && t.B[q]
+}
+
+// evalLogSumExp is log Σe^(x−max) + max; an infinite maximum is the result.
+func evalLogSumExp(c *call) (Tensor, error) {
 	x := c.x[0]
-	out := New(x.DType, x.Shape)
-	c.abs = make([]float64, x.Len())
-	_, lines := groups(x.Shape, c.op.Attrs.Axes)
-	for _, line := range lines {
-		if c.op.Attrs.Reverse {
-			slices.Reverse(line)
+	shape, members := groups(x.Shape, c.op.Attrs.Axes)
+	out := New(x.DType, shape)
+	c.abs = make([]float64, len(members))
+	unit := formats[c.compute()].unit()
+	for i, at := range members {
+		top := math.Inf(-1)
+		for _, p := range at {
+			top = maximum(top, x.F[p])
 		}
-		for i, p := range line {
-			seen := line[:i+1]
-			if c.op.Attrs.Flag {
-				seen = line[:i]
-			}
-			var sum dot
-			for _, q := range seen {
-				if x.DType.IsInt() {
-					out.I[p] += x.I[q]
-				} else {
-					sum.addTerm(float64(x.F[q]))
+		if top-top != 0 {
+			out.F[i] = top
+			continue
+		}
+		sum, depth := exact(0), 0.0
+		for _, p := range at {
+			d := exact(x.F[p]).plus(-top)
+			e := wideExp(d)
+			sum = sum.add(e)
+			depth = math.Max(depth, math.Abs(d.hi)*e.hi)
+		}
+		log := wideLog(sum)
+		y := log.plus(top)
+		out.F[i] = roundWide(x.DType, y)
+		// The sum's relative error is absolute in its logarithm, the rest
+		// rounds in proportion.
+		c.abs[i] = (sumUnits(len(at)) + float64(len(at))*depth/sum.hi + 2*math.Abs(log.hi) + math.Abs(y.hi)) * unit
+	}
+	return out, nil
+}
+
+// evalNorm is (Σ|x|^p)^(1/p).
+func evalNorm(c *call) (Tensor, error) {
+	x := c.x[0]
+	p := c.float(0)
+	shape, members := groups(x.Shape, c.op.Attrs.Axes)
+	out := New(x.DType, shape)
+	c.abs = make([]float64, len(members))
+	f := formats[c.compute()]
+	inverse := round(c.compute(), 1/p)
+	for i, at := range members {
+		sum, greatest := exact(0), 0.0
+		for _, q := range at {
+			term := pow(math.Abs(x.F[q]), p)
+			if term.isFinite() {
+				greatest = math.Max(greatest, term.hi)
+				if term.hi > f.max/2 {
+					greatest = math.Inf(1)
 				}
 			}
-			if x.DType.IsFloat() {
-				out.F[p] = round64(x.DType, sum.sum)
-				c.abs[p] = sum.bound()
-			}
+			sum = sum.add(term)
+		}
+		if sum.hi > f.max/2 && sum.isFinite() || sum.hi > 0 && greatest < 2*math.Ldexp(1, f.minExp) {
+			greatest = math.Inf(1) // sums over- or underflow
+		}
+		y := pow(sum.hi, 1/p)
+		if sum.isFinite() && sum.hi > 0 && inverse-inverse == 0 {
+			y = widePow(sum, exact(1).div(exact(p)))
+		} else {
+			y = pow(sum.hi, inverse)
+		}
+		out.F[i] = roundWide(x.DType, y)
+		if y.isFinite() && y.hi != 0 {
+			// Powers within 4 units and their sum, to the power 1/p; 1/p
+			// rounded, which counts as often as the logarithm says.
+			log := math.Abs(math.Log(math.Abs(sum.hi)))
+			relative := ((sumUnits(len(at))+8)*math.Abs(inverse) + log*math.Abs(inverse) + 8) * f.unit()
+			c.abs[i] = math.Abs(y.hi)*math.Expm1(relative) + f.least()
+		}
+		if math.IsInf(greatest, 1) {
+			c.abs[i] = greatest
 		}
 	}
 	return out, nil

@@ -36,41 +36,43 @@ func TestReduceNothing(t *testing.T) {
 }
 
 // The order is spelled out for sizes where it shows.
+func sum32(xs []float64) float64 { return arith{ir.F32}.sum(xs) }
+
 func TestSumOrder(t *testing.T) {
 	// 1 and 2⁻²⁴ in the same lane: each addition rounds back to 1, while
 	// among themselves the small ones would have carried.
-	x := make([]float32, 96)
+	x := make([]float64, 96)
 	x[0], x[32], x[64] = 1, 0x1p-24, 0x1p-24
-	assert.Equal(t, float32(1), sum32(x))
+	assert.Equal(t, 1.0, sum32(x))
 	x[0], x[64] = 0x1p-24, 1
-	assert.Equal(t, float32(1+0x1p-23), sum32(x))
+	assert.Equal(t, 1+0x1p-23, sum32(x))
 	// Lanes 0 and 16 join first.
-	y := make([]float32, 32)
+	y := make([]float64, 32)
 	y[0], y[8], y[16] = 0x1p-24, 1, 0x1p-24
-	assert.Equal(t, float32(1+0x1p-23), sum32(y))
+	assert.Equal(t, 1+0x1p-23, sum32(y))
 	y[8], y[16] = 0x1p-24, 1
-	assert.Equal(t, float32(1), sum32(y))
+	assert.Equal(t, 1.0, sum32(y))
 	// Three blocks: the first two join, then the third.
-	z := make([]float32, 2*blockElems+1)
+	z := make([]float64, 2*blockElems+1)
 	z[0], z[blockElems], z[2*blockElems] = 0x1p-24, 0x1p-24, 1
-	assert.Equal(t, float32(1+0x1p-23), sum32(z))
+	assert.Equal(t, 1+0x1p-23, sum32(z))
 	z[0], z[2*blockElems] = 1, 0x1p-24
-	assert.Equal(t, float32(1), sum32(z))
+	assert.Equal(t, 1.0, sum32(z))
 	// A lane starts from +0, so a sum of −0 is +0.
-	assert.False(t, math.Signbit(float64(sum32([]float32{negZero}))))
+	assert.False(t, math.Signbit(sum32([]float64{negZero})))
 }
 
 func TestSumIsCloseToFloat64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 31, 33, 1023, 1024, 1025, 5000} {
-		xs := make([]float32, n)
+		xs := make([]float64, n)
 		exact, magnitude := 0.0, 0.0
 		for i := range xs {
-			xs[i] = float32(rng.NormFloat64())
-			exact += float64(xs[i])
-			magnitude += math.Abs(float64(xs[i]))
+			xs[i] = round(ir.F32, rng.NormFloat64())
+			exact += xs[i]
+			magnitude += math.Abs(xs[i])
 		}
-		assert.InDelta(t, exact, float64(sum32(xs)), 45*u*magnitude)
+		assert.InDelta(t, exact, sum32(xs), 45*0x1p-24*magnitude)
 	}
 }
 
@@ -113,7 +115,7 @@ func TestHalfTypesAccumulateInFloat32(t *testing.T) {
 	}
 	same(t, bvec(400), eval(t, ir.Sum, nil, ones(400)))
 	same(t, bvec(1), eval(t, ir.Mean, nil, ones(70000)))
-	assert.Equal(t, float32(4992), eval(t, ir.CumSum, axes(0), ones(5000)).F[4999])
+	assert.Equal(t, 4992.0, eval(t, ir.CumSum, axes(0), ones(5000)).F[4999])
 }
 
 func TestCumSum(t *testing.T) {
@@ -130,5 +132,5 @@ func TestCumSum(t *testing.T) {
 
 	tol, err := Tolerance(operation(t, ir.CumSum, axes(0), vec(1, 1, 1)), vec(1, 1, 1))
 	assert.NoError(t, err)
-	assert.InDelta(t, 4*3*u, tol.Abs[2], u, "grows with the number of terms")
+	assert.InDelta(t, 4*3*0x1p-24, tol.Abs[2], 0x1p-24, "grows with the number of terms")
 }

@@ -15,15 +15,19 @@ type format struct {
 	max       float64
 }
 
-var (
-	formatF32  = format{24, -126, math.MaxFloat32}
-	formatBF16 = format{8, -126, 0x1.fep127}
-)
+var formats = map[ir.DType]format{
+	ir.F64:    {53, -1022, math.MaxFloat64},
+	ir.F32:    {24, -126, math.MaxFloat32},
+	ir.F16:    {11, -14, 65504},
+	ir.BF16:   {8, -126, 0x1.fep127},
+	ir.F8E4M3: {4, -6, 448},
+	ir.F8E5M2: {3, -14, 57344},
+}
 
 // round returns the value of the format nearest to x, ties to even; what
 // exceeds the largest by half a unit or more becomes infinite.
 func (f format) round(x float64) float64 {
-	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+	if f.precision == 53 || x == 0 || x-x != 0 {
 		return x
 	}
 	quantum := f.ulp(x)
@@ -44,88 +48,70 @@ func (f format) ulp(x float64) float64 {
 	return math.Ldexp(1, e-f.precision+1)
 }
 
-// formatOf returns the format of a float dtype.
-func formatOf(d ir.DType) format {
-	if d == ir.BF16 {
-		return formatBF16
+// unit is the unit roundoff of the format.
+func (f format) unit() float64 { return math.Ldexp(1, -f.precision) }
+
+// least is the least positive number of the format.
+func (f format) least() float64 { return math.Ldexp(1, f.minExp-f.precision+1) }
+
+// round rounds x once to a float dtype.
+func round(d ir.DType, x float64) float64 {
+	if d == ir.F32 {
+		return float64(float32(x))
 	}
-	return formatF32
+	return formats[d].round(x)
 }
 
-// round64 rounds x once to a float dtype.
-func round64(d ir.DType, x float64) float32 { return float32(formatOf(d).round(x)) }
-
-// round32 rounds a float32 once to a float dtype: nothing for F32.
-func round32(d ir.DType, x float32) float32 { return round64(d, float64(x)) }
-
-// roundInt rounds i once to a float dtype.
-func roundInt(d ir.DType, i int64) float32 {
-	f := new(big.Float).SetMode(big.ToNearestEven).SetPrec(uint(formatOf(d).precision))
-	v, _ := f.SetInt64(i).Float32() // exact: the precision fits
-	return v
-}
-
-// fma32 returns a·b + c rounded once to float32.
-func fma32(a, b, c float32) float32 {
-	// In float64 the product is exact; only the sum may round.
-	r := math.FMA(float64(a), float64(b), float64(c))
-	if math.IsNaN(r) || math.IsInf(r, 0) || r == 0 {
-		return float32(r)
+// step rounds x as an operation on dtype d does that computes one exact
+// result: to the compute dtype and from there to d.
+func step(d ir.DType, x float64) float64 {
+	c := round(d.Compute(), x)
+	if d == d.Compute() {
+		return c
 	}
-	const exact = 1000 // bits: more than any product and addend span
-	x := new(big.Float).SetPrec(exact).SetFloat64(float64(a))
-	x.Mul(x, big.NewFloat(float64(b)))
-	x.Add(x, new(big.Float).SetPrec(exact).SetFloat64(float64(c)))
-	v, _ := x.Float32()
-	return v
+	return round(d, c)
 }
 
-// float32ToInt64 truncates and saturates; a NaN gives 0.
-func float32ToInt64(x float32) int64 {
-	const two63 = 1 << 63
-	switch v := math.Trunc(float64(x)); {
-	case v != v:
-		return 0
-	case v >= two63:
-		return math.MaxInt64
-	case v < -two63:
-		return math.MinInt64
-	default:
-		return int64(v)
-	}
-}
-
-// cast converts every element to dtype, rounding once from the source.
-func cast(t Tensor, dtype ir.DType) Tensor {
-	out := New(dtype, t.Shape)
-	for i := range t.Len() {
-		switch {
-		case dtype.IsFloat() && t.DType.IsFloat():
-			out.F[i] = round32(dtype, t.F[i])
-		case dtype.IsFloat() && t.DType.IsInt():
-			out.F[i] = roundInt(dtype, t.I[i])
-		case dtype.IsFloat():
-			out.F[i] = float32(zeroOne(t.B[i]))
-		case dtype.IsInt() && t.DType.IsFloat():
-			out.I[i] = float32ToInt64(t.F[i])
-		case dtype.IsInt() && t.DType.IsInt():
-			out.I[i] = t.I[i]
-		case dtype.IsInt():
-			out.I[i] = zeroOne(t.B[i])
-		case t.DType.IsFloat():
-			out.B[i] = t.F[i] != 0 // true for a NaN, false for −0
-		case t.DType.IsInt():
-			out.B[i] = t.I[i] != 0
-		default:
-			out.B[i] = t.B[i]
+// roundWide rounds a wide number once to a float dtype.
+func roundWide(d ir.DType, x wide) float64 {
+	hi := x.hi
+	if d != ir.F64 && x.lo != 0 && math.Float64bits(hi)&1 == 0 {
+		// Rounded to odd: hi alone could look like a tie.
+		towards := math.Inf(1)
+		if x.lo < 0 {
+			towards = math.Inf(-1)
 		}
+		hi = math.Nextafter(hi, towards)
 	}
-	return out
+	return round(d, hi)
 }
 
-func zeroOne(b bool) int64 {
-	if b {
-		return 1
+// stepWide is step for a wide number.
+func stepWide(d ir.DType, x wide) float64 {
+	return round(d, roundWide(d.Compute(), x))
+}
+
+// roundInt rounds an integer of dtype from once to a float dtype.
+func roundInt(d, from ir.DType, i int64) float64 {
+	x := new(big.Float).SetPrec(64)
+	if from.IsUnsigned() {
+		x.SetUint64(uint64(i))
+	} else {
+		x.SetInt64(i)
 	}
-	return 0
+	return roundWide(d, fromBig(x))
+}
+
+// fma returns a·b + c rounded once to a compute dtype.
+func fma(d ir.DType, a, b, c float64) float64 {
+	if d == ir.F64 {
+		return math.FMA(a, b, c)
+	}
+	// The product of two float32 is exact, the sum of it and a third as a pair.
+	p := float64(a * b)
+	s, e := twoSum(p, c)
+	if s-s != 0 || e == 0 {
+		return round(d, s)
+	}
+	return roundWide(d, wide{s, e})
 }

@@ -1,21 +1,20 @@
 package oracle
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/sinter-ml/sinter/ir"
 )
 
 // Tensor is a dense row-major host tensor. Exactly one of the slices holds its
-// elements: F for F32 and BF16 (a BF16 element is the exact float32 value of
-// its bits), I for I64, B for Bool.
+// elements: F for floats, each the exact value of an element of the dtype, I
+// for integers, extended to 64 bits by the sign or, if unsigned, by zeros, B
+// for Bool.
 type Tensor struct {
 	Shape ir.Shape
 	DType ir.DType
-	F     []float32
+	F     []float64
 	I     []int64
 	B     []bool
 }
@@ -25,8 +24,8 @@ func New(dtype ir.DType, shape ir.Shape) Tensor {
 	t := Tensor{Shape: shape.Clone(), DType: dtype}
 	n := shape.NumElements()
 	switch {
-	case dtype.IsFloat():
-		t.F = make([]float32, n)
+	case isFloat(dtype):
+		t.F = make([]float64, n)
 	case dtype.IsInt():
 		t.I = make([]int64, n)
 	default:
@@ -35,21 +34,29 @@ func New(dtype ir.DType, shape ir.Shape) Tensor {
 	return t
 }
 
-// Floats returns an F32 or BF16 tensor; BF16 rounds each value to the nearest,
-// ties to even. It panics when the length does not fit the shape.
-func Floats(dtype ir.DType, shape ir.Shape, values ...float32) Tensor {
+// Floats returns a tensor of a float dtype with each value rounded to it. It
+// panics when the length does not fit the shape.
+func Floats(dtype ir.DType, shape ir.Shape, values ...float64) Tensor {
 	mustFit(shape, len(values))
 	t := New(dtype, shape)
 	for i, v := range values {
-		t.F[i] = round32(dtype, v)
+		t.F[i] = round(dtype, v)
 	}
 	return t
 }
 
 // Ints returns an I64 tensor. It panics when the length does not fit the shape.
-func Ints(shape ir.Shape, values ...int64) Tensor {
+func Ints(shape ir.Shape, values ...int64) Tensor { return IntsOf(ir.I64, shape, values...) }
+
+// IntsOf returns a tensor of an integer dtype with the low bits of the values.
+// It panics when the length does not fit the shape.
+func IntsOf(dtype ir.DType, shape ir.Shape, values ...int64) Tensor {
 	mustFit(shape, len(values))
-	return Tensor{Shape: shape.Clone(), DType: ir.I64, I: slices.Clone(values)}
+	t := New(dtype, shape)
+	for i, v := range values {
+		t.I[i] = dtype.Wrap(v)
+	}
+	return t
 }
 
 // Bools returns a Bool tensor. It panics when the length does not fit the shape.
@@ -64,54 +71,6 @@ func mustFit(shape ir.Shape, n int) {
 	}
 }
 
-// FromBytes reads the little-endian elements of a tensor: 4, 2, 8 and 1 bytes
-// each for F32, BF16, I64 and Bool.
-func FromBytes(dtype ir.DType, shape ir.Shape, b []byte) (Tensor, error) {
-	if n := shape.NumElements() * dtype.Size(); !dtype.Valid() || len(b) != n {
-		return Tensor{}, fmt.Errorf("oracle: %d bytes for %v%v, want %d", len(b), dtype, shape, n)
-	}
-	t := New(dtype, shape)
-	for i := range t.Len() {
-		switch dtype {
-		case ir.F32:
-			t.F[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		case ir.BF16:
-			t.F[i] = ir.BFloat16(binary.LittleEndian.Uint16(b[2*i:])).Float32()
-		case ir.I64:
-			t.I[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-		case ir.Bool:
-			t.B[i] = b[i] != 0
-		}
-	}
-	return t, nil
-}
-
-// Bytes is the inverse of FromBytes.
-func (t Tensor) Bytes() []byte {
-	var b []byte
-	for i := range t.Len() {
-		switch t.DType {
-		case ir.F32:
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(t.F[i]))
-		case ir.BF16:
-			u := uint16(math.Float32bits(t.F[i]) >> 16)
-			if t.F[i] != t.F[i] {
-				u |= 0x40 // a payload in the lower half alone must not read as infinite
-			}
-			b = binary.LittleEndian.AppendUint16(b, u)
-		case ir.I64:
-			b = binary.LittleEndian.AppendUint64(b, uint64(t.I[i]))
-		case ir.Bool:
-			v := byte(0)
-			if t.B[i] {
-				v = 1
-			}
-			b = append(b, v)
-		}
-	}
-	return b
-}
-
 // Len returns the number of elements.
 func (t Tensor) Len() int { return t.Shape.NumElements() }
 
@@ -123,8 +82,10 @@ func (t Tensor) Clone() Tensor {
 // format prints element i.
 func (t Tensor) format(i int) string {
 	switch {
-	case t.DType.IsFloat():
+	case isFloat(t.DType):
 		return fmt.Sprint(t.F[i])
+	case t.DType.IsUnsigned():
+		return fmt.Sprint(uint64(t.I[i]))
 	case t.DType.IsInt():
 		return fmt.Sprint(t.I[i])
 	}
@@ -134,7 +95,7 @@ func (t Tensor) format(i int) string {
 // setFrom copies element j of src, of the same dtype, to element i.
 func (t Tensor) setFrom(i int, src Tensor, j int) {
 	switch {
-	case t.DType.IsFloat():
+	case isFloat(t.DType):
 		t.F[i] = src.F[j]
 	case t.DType.IsInt():
 		t.I[i] = src.I[j]
@@ -202,8 +163,8 @@ func groups(shape ir.Shape, axes []int) (ir.Shape, [][]int) {
 }
 
 // pick returns the float elements at the given positions.
-func (t Tensor) pick(positions []int) []float32 {
-	out := make([]float32, len(positions))
+func (t Tensor) pick(positions []int) []float64 {
+	out := make([]float64, len(positions))
 	for i, p := range positions {
 		out[i] = t.F[p]
 	}

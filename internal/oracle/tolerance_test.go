@@ -15,7 +15,7 @@ import (
 func normals(rng *rand.Rand, shape ir.Shape, scale float64) Tensor {
 	x := New(ir.F32, shape)
 	for i := range x.F {
-		x.F[i] = float32(rng.NormFloat64() * scale)
+		x.F[i] = round(ir.F32, rng.NormFloat64()*scale)
 	}
 	return x
 }
@@ -55,44 +55,47 @@ func TestNormTolerance(t *testing.T) {
 	for _, scale := range []float64{1e-3, 1, 1e6} {
 		x, w, b := normals(rng, ir.Shape{1, 100}, scale), normals(rng, ir.Shape{100}, 1), normals(rng, ir.Shape{100}, 1)
 		op := operation(t, ir.LayerNorm, f32Scalars(1e-5), x, w, b)
-		m := momentsOf(x.F)
-		root := float32(math.Sqrt(float64(m.variance(0) + 1e-5)))
+		a := arith{ir.F32}
+		m := a.momentsOf(x.F)
+		root := a.add(m.variance(0), float64(float32(1e-5)))
+		root = round(ir.F32, math.Sqrt(root))
 		got := New(ir.F32, x.Shape)
 		for i, d := range m.deviation {
-			got.F[i] = float32(float32(d/root)*w.F[i]) + b.F[i]
+			got.F[i] = a.add(a.mul(a.div(d, root), w.F[i]), b.F[i])
 		}
 		assert.NoError(t, CheckOp(op, got, x, w, b))
-		got.F[7] += float32(1e-6 * (1 + math.Abs(float64(m.deviation[7]/root*w.F[7]))))
+		got.F[7] += 1e-6 * (1 + math.Abs(m.deviation[7]/root*w.F[7]))
 		assert.Error(t, CheckOp(op, got, x, w, b))
 	}
 }
 
 // Attention with float32 products and an online softmax: the running maximum
 // rescales what was added before.
-func onlineAttention(q, k, v Tensor, scale float32, mask func(i, j int) float32) Tensor {
+func onlineAttention(q, k, v Tensor, scale float64, mask func(i, j int) float64) Tensor {
+	a := arith{ir.F32}
 	m, n, d, e := q.Shape[2], k.Shape[2], q.Shape[3], v.Shape[3]
 	out := New(ir.F32, ir.Shape{1, 1, m, e})
 	for i := range m {
-		top, sum, acc := negInf, float32(0), make([]float32, e)
+		top, sum, acc := negInf, 0.0, make([]float64, e)
 		for j := range n {
-			score := float32(0)
+			score := 0.0
 			for l := range d {
-				score += float32(q.F[i*d+l] * k.F[j*d+l])
+				score = a.add(score, a.mul(q.F[i*d+l], k.F[j*d+l]))
 			}
-			score = float32(score*scale) + mask(i, j)
+			score = a.add(a.mul(score, scale), mask(i, j))
 			if score == negInf {
 				continue
 			}
 			next := max(top, score)
-			old, p := float32(math.Exp(float64(top-next))), float32(math.Exp(float64(score-next)))
-			top, sum = next, float32(sum*old)+p
+			old, p := round(a.d, math.Exp(a.sub(top, next))), round(a.d, math.Exp(a.sub(score, next)))
+			top, sum = next, a.add(a.mul(sum, old), p)
 			for c := range acc {
-				acc[c] = float32(acc[c]*old) + float32(p*v.F[j*e+c])
+				acc[c] = a.add(a.mul(acc[c], old), a.mul(p, v.F[j*e+c]))
 			}
 		}
 		for c := range acc {
 			if sum > 0 {
-				out.F[i*e+c] = acc[c] / sum
+				out.F[i*e+c] = a.div(acc[c], sum)
 			}
 		}
 	}
@@ -105,9 +108,9 @@ func TestAttentionTolerance(t *testing.T) {
 		q := normals(rng, ir.Shape{1, 1, 9, 16}, scale)
 		k, v := normals(rng, ir.Shape{1, 1, 40, 16}, 1), normals(rng, ir.Shape{1, 1, 40, 3}, 1)
 		bias := normals(rng, ir.Shape{9, 40}, 1)
-		bias.F[3], bias.F[4] = negInf, -3.4e38
+		bias.F[3], bias.F[4] = negInf, round(ir.F32, -3.4e38)
 		op := operation(t, ir.Attention, f32Scalars(0.25), q, k, v, bias)
-		got := onlineAttention(q, k, v, 0.25, func(i, j int) float32 { return bias.F[i*40+j] })
+		got := onlineAttention(q, k, v, 0.25, func(i, j int) float64 { return bias.F[i*40+j] })
 		assert.NoError(t, CheckOp(op, got, q, k, v, bias))
 		got.F[5] += 1e-3
 		assert.Error(t, CheckOp(op, got, q, k, v, bias))
@@ -116,12 +119,12 @@ func TestAttentionTolerance(t *testing.T) {
 
 func TestAttentionBounds(t *testing.T) {
 	values := []float64{1, 3}
-	_, bound := weigh([]float64{0, 0}, values, 100)
+	_, bound := weigh(formats[ir.F32], []float64{0, 0}, values, 100)
 	assert.InDelta(t, 2, bound, 1e-5, "scores in doubt: the result lies between the values")
-	_, bound = weigh([]float64{0, 0}, values, math.Inf(1))
+	_, bound = weigh(formats[ir.F32], []float64{0, 0}, values, math.Inf(1))
 	assert.True(t, math.IsInf(bound, 1), "scores that may overflow")
-	y, bound := weigh([]float64{0, 0}, []float64{1, math.Inf(1)}, 0)
-	assert.True(t, math.IsInf(y, 1))
+	y, bound := weigh(formats[ir.F32], []float64{0, 0}, []float64{1, math.Inf(1)}, 0)
+	assert.True(t, math.IsInf(y.hi, 1))
 	assert.Zero(t, bound)
 }
 
@@ -133,17 +136,18 @@ func TestNormalTolerance(t *testing.T) {
 	c, err := newCall(op, nil)
 	require.NoError(t, err)
 	got := New(ir.F32, ir.Shape{400})
+	a := arith{ir.F32}
 	for i := range got.F { // in float32 steps
 		w := c.words(i)
 		pair := w[i%4/2*2:][:2]
-		u1 := float32(pair[0]>>8+1) * 0x1p-24
-		angle := float32(2*math.Pi) * unit(pair[1])
-		r := float32(math.Sqrt(float64(-2 * float32(math.Log(float64(u1))))))
-		part := math.Cos(float64(angle))
+		u1 := float64(pair[0]>>8+1) * 0x1p-24
+		angle := a.mul(round(a.d, 2*math.Pi), unit(pair[1]))
+		r := round(a.d, math.Sqrt(-2*round(a.d, math.Log(u1))))
+		part := round(a.d, math.Cos(angle))
 		if i%2 == 1 {
-			part = math.Sin(float64(angle))
+			part = round(a.d, math.Sin(angle))
 		}
-		got.F[i] = float32(r*float32(part)) * 2
+		got.F[i] = a.mul(a.mul(r, part), 2)
 	}
 	assert.NoError(t, CheckOp(op, got))
 	got.F[11] += 1e-4

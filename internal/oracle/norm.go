@@ -1,0 +1,170 @@
+package oracle
+
+import "math"
+
+// The norms take their sums in the compute dtype and in the fixed order, as Var
+// does, so that overflow and rounding of the moments are those of the rules;
+// what follows is evaluated in wide numbers and rounded once.
+
+// spread is what a norm divides: deviations from the mean, or the elements
+// themselves, and the mean of their squares.
+type spread func(a arith, row []float64) (deviation []float64, square float64)
+
+func centred(a arith, row []float64) (deviation []float64, square float64) {
+	m := a.momentsOf(row)
+	return m.deviation, m.variance(0)
+}
+
+func uncentred(a arith, row []float64) (deviation []float64, square float64) {
+	return row, a.mean(a.squares(row))
+}
+
+// evalLayerNorm is (d−e)/√(var+ε)·weight + bias over the last axis.
+func evalLayerNorm(c *call) (Tensor, error) {
+	last := len(c.x[0].Shape) - 1
+	return c.norm(centred, c.rowsOfLast(), func(at []int) int { return at[last] })
+}
+
+// evalRMSNorm is x/√(mean(x²)+ε)·weight over the last axis.
+func evalRMSNorm(c *call) (Tensor, error) {
+	last := len(c.x[0].Shape) - 1
+	return c.norm(uncentred, c.rowsOfLast(), func(at []int) int { return at[last] })
+}
+
+// evalGroupNorm is LayerNorm over groups of channels, axis 1, and all axes
+// after; weight and bias are one for each channel.
+func evalGroupNorm(c *call) (Tensor, error) {
+	shape := c.x[0].Shape
+	var rows [][]int
+	inGroup := 1
+	for _, d := range shape[1:] {
+		inGroup *= d
+	}
+	inGroup /= c.op.Attrs.N
+	for from := 0; from < shape.NumElements(); from += inGroup {
+		row := make([]int, inGroup)
+		for i := range row {
+			row[i] = from + i
+		}
+		rows = append(rows, row)
+	}
+	return c.norm(centred, rows, func(at []int) int { return at[1] })
+}
+
+func (c *call) rowsOfLast() [][]int {
+	shape := c.x[0].Shape
+	_, rows := groups(shape, []int{len(shape) - 1})
+	return rows
+}
+
+// norm normalises rows, given by the positions of their elements; weight and
+// bias are chosen by the index that channel makes of an element's.
+func (c *call) norm(f spread, rows [][]int, channel func(at []int) int) (Tensor, error) {
+	x := c.x[0]
+	a := arith{c.compute()}
+	out := New(x.DType, x.Shape)
+	c.abs = make([]float64, x.Len())
+	channels := make([]int, x.Len())
+	each(x.Shape, func(pos int, at []int) { channels[pos] = channel(at) })
+	for _, row := range rows {
+		deviation, square := f(a, x.pick(row))
+		root := exact(a.add(square, c.float(0))).sqrt()
+		for i, p := range row {
+			y := exact(deviation[i]).div(root)
+			if len(c.x) > 1 {
+				y = y.times(c.x[1].F[channels[p]])
+			}
+			size := math.Abs(y.hi)
+			if len(c.x) > 2 {
+				y = y.plus(c.x[2].F[channels[p]])
+			}
+			out.F[p] = roundWide(x.DType, y)
+			c.abs[p] = normBound(formats[a.d], size, y.hi)
+		}
+	}
+	return out, nil
+}
+
+// evalBatchNorm is (x−mean)/√(variance+ε)·weight + bias for each channel.
+func evalBatchNorm(c *call) (Tensor, error) {
+	x := c.x[0]
+	a := arith{c.compute()}
+	out := New(x.DType, x.Shape)
+	c.abs = make([]float64, x.Len())
+	each(x.Shape, func(pos int, at []int) {
+		k := at[1]
+		deviation := exact(a.sub(x.F[pos], c.x[1].F[k]))
+		y := deviation.div(exact(a.add(c.x[2].F[k], c.float(0))).sqrt())
+		if len(c.x) > 3 {
+			y = y.times(c.x[3].F[k])
+		}
+		size := math.Abs(y.hi)
+		if len(c.x) > 4 {
+			y = y.plus(c.x[4].F[k])
+		}
+		out.F[pos] = roundWide(x.DType, y)
+		c.abs[pos] = normBound(formats[a.d], size, y.hi)
+	})
+	return out, nil
+}
+
+// normBound allows the roundings after the moments: a root and a quotient or a
+// reciprocal root within 2 ulps (4 units), two products and a sum, with an
+// intermediate that may be subnormal.
+func normBound(f format, product, result float64) float64 {
+	if math.IsInf(product, 0) || product != product {
+		return 0
+	}
+	if product > f.max/2 {
+		return math.Inf(1)
+	}
+	return 8*f.unit()*product + f.unit()*math.Abs(result) + 2*f.least()
+}
+
+// evalNormBackward is the gradient of LayerNorm or RMSNorm with respect to x:
+// with h = g·weight, n = (x−mean)/root (or x/root) and root = √(var+ε),
+// (h − mean(h) − n·mean(h·n))/root, of RMSNorm without mean(h).
+func evalNormBackward(f spread, isCentred bool) func(c *call) (Tensor, error) {
+	return func(c *call) (Tensor, error) {
+		x, g := c.x[0], c.x[1]
+		a := arith{c.compute()}
+		form := formats[a.d]
+		out := New(x.DType, x.Shape)
+		c.abs = make([]float64, x.Len())
+		for _, row := range c.rowsOfLast() {
+			deviation, square := f(a, x.pick(row))
+			root := exact(a.add(square, c.float(0))).sqrt()
+			count := exact(float64(len(row)))
+			h, n := make([]wide, len(row)), make([]wide, len(row))
+			mean, inner := exact(0), exact(0)
+			var meanSize, innerSize float64
+			for i, p := range row {
+				h[i], n[i] = exact(g.F[p]), exact(deviation[i]).div(root)
+				if len(c.x) > 2 {
+					h[i] = h[i].times(c.x[2].F[i])
+				}
+				product := h[i].mul(n[i])
+				mean, inner = mean.add(h[i]), inner.add(product)
+				meanSize += math.Abs(h[i].hi)
+				innerSize += math.Abs(product.hi)
+			}
+			mean, inner = mean.div(count), inner.div(count)
+			units := sumUnits(len(row))
+			for i, p := range row {
+				y := h[i]
+				size := math.Abs(h[i].hi) + math.Abs(n[i].hi)*innerSize/count.hi*units
+				if isCentred {
+					y = y.sub(mean)
+					size += meanSize / count.hi * units
+				}
+				y = y.sub(n[i].mul(inner)).div(root)
+				out.F[p] = roundWide(x.DType, y)
+				c.abs[p] = composite(form, 8*size/root.hi, y.hi)
+				if meanSize > form.max/4 || innerSize > form.max/4 || size > form.max/4 {
+					c.abs[p] = math.Inf(1)
+				}
+			}
+		}
+		return out, nil
+	}
+}
