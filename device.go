@@ -114,7 +114,9 @@ func Open(name string, opts ...Option) (*Device, error) {
 	}
 	d := &Device{rt: rt, def: &Stream{s: rt.Default()}}
 	if c.trace != "" {
-		d.trace, err = trace.Open(c.trace, trace.NewHeader(dev.Name(), dev.Profile(), c.fusion.Fusers))
+		h := trace.NewHeader(dev.Name(), dev.Profile(), c.fusion.Fusers)
+		h.Disable = c.fusion.Optimize.Disable
+		d.trace, err = trace.Open(c.trace, h)
 		if err != nil {
 			return nil, errors.Join(err, rt.Close())
 		}
@@ -165,6 +167,7 @@ func (d *Device) Flush(ctx context.Context) error { return d.rt.Flush(ctx) }
 func (d *Device) Close() error {
 	err := d.rt.Close()
 	if d.trace != nil {
+		d.trace.Counted(d.rt.Stats())
 		err = errors.Join(err, d.trace.Close())
 	}
 	return err

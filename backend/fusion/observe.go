@@ -13,6 +13,8 @@ type Run struct {
 	Own      bool                   // the segment is the runtime's own: a recipe, a copy, what an effect overwrites
 	Late     *Value                 // the virtual value asked for late, if that is why
 	Explored bool                   // the plan was made for this run
+	Why      Why                    // why the segment ran
+	Sequence uint64                 // names what was recorded, whatever is known of it beside: a hash
 	Names    map[ir.TensorID]string // names given to tensors and Vars, by relative id
 	Values   map[ir.TensorID]*Value // the values, by relative id
 	Forced   []bool                 // effects that kept nothing of the old version
@@ -36,7 +38,7 @@ func (rt *Runtime) Observe(o Observer) {
 
 func (e *executor) observe(o Observer) {
 	r := &Run{
-		Stream: e.s, Segment: e.segment(), Plan: e.plan.Plan, Own: e.own, Late: e.late, Explored: e.explored, exec: e,
+		Stream: e.s, Segment: e.segment(), Plan: e.plan.Plan, Own: e.own, Late: e.late, Explored: e.explored, Why: e.why(), Sequence: e.seg.rel.Hash, exec: e,
 		Names: make(map[ir.TensorID]string), Values: make(map[ir.TensorID]*Value),
 		Forced: append([]bool(nil), e.flags.forced[:len(e.seg.nodes)]...), Dims: e.seg.rel.Dims,
 	}

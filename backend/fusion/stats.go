@@ -139,6 +139,18 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
+// Counts returns the counters that are not zero by the names they are printed
+// with.
+func (s Stats) Counts() map[string]int64 {
+	out := make(map[string]int64)
+	for i := range statRows {
+		if n := *statRows[i].field(&s); n != 0 {
+			out[statRows[i].name] = n
+		}
+	}
+	return out
+}
+
 // String lists the counters that are not zero, one a line, and the memory in
 // use.
 func (s Stats) String() string {

@@ -6,6 +6,7 @@ import "strings"
 type cli struct {
 	Ops     opsCmd     `cmd:"" help:"List operations with shapes, dtypes, classes and positions."`
 	Fuse    fuseCmd    `cmd:"" help:"Show the blocks in running order, what they save, and every refusal."`
+	Stats   statsCmd   `cmd:"" help:"Sum up a trace: counters, sequences planned several times, the segments that cost most."`
 	Kernels kernelsCmd `cmd:"" help:"Print the kernels of each block."`
 	Rules   rulesCmd   `cmd:"" help:"List the rules that keep operations apart."`
 	Fusers  fusersCmd  `cmd:"" help:"Say what each fuser fuses and when it refuses."`
@@ -43,6 +44,10 @@ type fuseCmd struct {
 	Why []string `sep:"none" placeholder:"A B" help:"Say why operations A and B are, or are not, in one block. An operation is named by its result, as %3 or by the tensor's name, or by file:line."`
 }
 
+type statsCmd struct {
+	source
+}
+
 type kernelsCmd struct {
 	source
 	planning
@@ -68,6 +73,7 @@ var examples = []example{
 	{"fuse", "irdump fuse -no-fusion testdata/softmax.sinter", "and without any"},
 	{"fuse", "irdump fuse -force testdata/longrows.sinter", "fused whether it pays or not"},
 	{"fuse", "irdump fuse -segment 1 testdata/trace.jsonl", "what a program that ran had planned"},
+	{"stats", "irdump stats testdata/trace.jsonl", "what a program that ran had to do"},
 	{"kernels", "irdump kernels -block 0 testdata/softmax.sinter", "the kernels of the first block"},
 	{"rules", "irdump rules", ""},
 	{"fusers", "irdump fusers", ""},
@@ -106,6 +112,9 @@ func (fuseCmd) Help() string {
 
 ` + examplesOf("fuse")
 }
+
+// Help is printed under the command's flags.
+func (statsCmd) Help() string { return examplesOf("stats") }
 
 // Help is printed under the command's flags.
 func (kernelsCmd) Help() string { return examplesOf("kernels") }

@@ -57,6 +57,8 @@ func TestGolden(t *testing.T) {
 		{"trace-ops", "ops testdata/trace.jsonl"},
 		{"trace-fuse", "fuse testdata/trace.jsonl"},
 		{"trace-why.json", "fuse -json -why %1 total testdata/trace.jsonl"},
+		{"trace-stats", "stats testdata/trace.jsonl"},
+		{"trace-stats.json", "stats -json testdata/trace.jsonl"},
 		{"trace-kernels", "kernels -segment 1 testdata/trace.jsonl"},
 	}
 	for _, c := range cases {

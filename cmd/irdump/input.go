@@ -20,6 +20,7 @@ type document struct {
 	devices  []trace.Header
 	complete bool
 	segments []trace.Traced
+	counters []map[string]int64 // of each device of a trace
 }
 
 // load reads the input. A program is planned unless how is nil.
@@ -92,7 +93,7 @@ func (in *source) trace(data []byte, how *planning) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &document{profile: t.Header.Profile, header: &t.Header, devices: t.Devices, complete: t.Complete, segments: t.Segments}
+	doc := &document{profile: t.Header.Profile, header: &t.Header, devices: t.Devices, complete: t.Complete, segments: t.Segments, counters: t.Counters}
 	if in.Segment == 0 {
 		return doc, nil
 	}

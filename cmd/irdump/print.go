@@ -197,6 +197,12 @@ func (d *document) heading(w io.Writer, s *trace.Traced) {
 	if !d.complete {
 		fmt.Fprint(w, " or more")
 	}
+	if s.Plan > 1 {
+		fmt.Fprintf(w, "; plan %d of sequence %d", s.Plan, s.Sequence)
+	}
+	if s.Why != "" {
+		fmt.Fprintf(w, "; not recorded: %s", s.Why)
+	}
 	fmt.Fprintln(w)
 }
 
@@ -210,6 +216,9 @@ func (d *document) each(w io.Writer, f func(s *trace.Traced) error) error {
 		fusers := strings.Join(h.Fusers, " ")
 		if fusers == "" {
 			fusers = "none"
+		}
+		if len(h.Disable) > 0 {
+			fusers += ", without passes " + strings.Join(h.Disable, " ")
 		}
 		fmt.Fprintf(w, "trace of device%s %s, fusers %s, %s %s\n", number, h.Device, fusers, h.Go, h.System)
 	}

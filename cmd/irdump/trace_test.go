@@ -52,8 +52,51 @@ func record(t *testing.T, path string) {
 	sc := s.Begin()
 	sc.Keep(s.Record(ir.Operation{Kind: ir.MatMul, PC: here()}, x, s.Record(ir.Operation{Kind: ir.Permute, Attrs: ir.Attrs{Axes: []int{1, 0}}, PC: here()}, x)))
 	require.NoError(t, sc.End(ctx))
+	w.Counted(rt.Stats())
 	require.NoError(t, w.Close())
 	require.NoError(t, rt.Close())
+}
+
+// TestTraceOfChurn: plans of one sequence and what the runtime ran for itself
+// are said to be that.
+func TestTraceOfChurn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	rt, err := fusion.New(null.Open(backend.Options{}), fusion.Options{Fusers: fuser.Default()})
+	require.NoError(t, err)
+	h := trace.NewHeader("null", rt.Device().Profile(), fuser.Default())
+	h.Disable = []string{"cse"}
+	w, err := trace.Open(path, h)
+	require.NoError(t, err)
+	rt.Observe(w.Observe)
+	s := rt.Default()
+	x := s.FromBytes(ir.F32, ir.Shape{4}, make([]byte, 16), here())
+	for range 3 {
+		late := s.Record(ir.Operation{Kind: ir.Exp, PC: here()}, x)
+		for _, v := range []*fusion.Value{s.Record(ir.Operation{Kind: ir.Neg, PC: here()}, late), late} {
+			require.NoError(t, v.Read(context.Background(), make([]byte, 16)))
+		}
+	}
+	w.Counted(rt.Stats())
+	require.NoError(t, w.Close())
+	require.NoError(t, rt.Close())
+	out := good(t, "ops", path)
+	assert.Contains(t, out, ", without passes cse, ")
+	assert.Contains(t, out, "; not recorded: recomputed\n")
+	assert.Contains(t, out, "; plan 2 of sequence 1\n")
+	out = good(t, "stats", path)
+	assert.Contains(t, out, "sequence 1 has 2 plans, of segments [1 3]")
+	assert.Contains(t, out, "recomputed: %1 Exp")
+	assert.Regexp(t, `\n  recomputed +1\n`, out)
+	assert.Regexp(t, `\n3 +2 +2 +96 +%1 Exp  .*trace_test.go:`, out)
+
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	code, out, _ := irdump(t, strings.Join(strings.SplitAfter(string(raw), "\n")[:2], ""), "stats")
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, out, "no counters: it was not closed")
+	code, _, errs := irdump(t, "", "stats", "testdata/mlp.sinter")
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, errs, "of a trace")
 }
 
 // What is said of a run is what a fresh trace of the same run says.

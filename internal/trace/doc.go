@@ -3,7 +3,8 @@
 // people.
 //
 // The first line is a Header. Each line after it is either a segment, written
-// when its plan is first seen, or how often a known one has run on a stream. A
+// when its plan is first seen, or how often a known one has run on a stream, or
+// the device's counters, once it is closed. A
 // trace holds programs and decisions and no tensor data: of values only scalars
 // are in it, as first recorded.
 //

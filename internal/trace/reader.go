@@ -30,6 +30,10 @@ type Record struct {
 	Segment *Segment // nil: Count is how often segment ID has run on Stream so far
 	Count   int64
 	End     bool // the trace was closed; nothing else is set
+	// Sequence and Plan are of a segment: which recorded sequence it is, from 1
+	// on its device, and the how manyeth plan for it; 0: not known.
+	Sequence, Plan int
+	Counters       map[string]int64 // of Device; nothing else is set
 }
 
 // Reader reads a trace line by line. A last line that is cut short counts as
@@ -95,7 +99,7 @@ func (r *Reader) record(b []byte) (Record, error) {
 	if err := json.Unmarshal(b, &l); err != nil {
 		return Record{}, r.fail(b, err)
 	}
-	out := Record{ID: l.ID, Stream: l.Stream, Device: l.On, Count: l.Count, End: l.End}
+	out := Record{ID: l.ID, Stream: l.Stream, Device: l.On, Count: l.Count, End: l.End, Sequence: l.Sequence, Plan: l.Plan}
 	switch {
 	case l.Version != nil:
 		h := new(Header)
@@ -111,6 +115,8 @@ func (r *Reader) record(b []byte) (Record, error) {
 		return Record{}, r.fail(b, fmt.Errorf("there is no device %d", l.On))
 	case l.End:
 		return Record{Device: l.On, End: true}, nil
+	case l.Counters != nil:
+		return Record{Device: l.On, Counters: l.Counters}, nil
 	case l.Segment == nil && !r.known[l.ID]:
 		return Record{}, r.fail(b, fmt.Errorf("there is no segment %d", l.ID))
 	case l.Segment == nil:
@@ -151,6 +157,9 @@ type Traced struct {
 	Device int // in order of Trace.Devices
 	*Segment
 	Runs []Runs // at least one
+	// Sequence numbers what was recorded, on its device, and Plan the plans made
+	// for it; 0: not known.
+	Sequence, Plan int
 }
 
 // Trace is a whole trace.
@@ -161,6 +170,9 @@ type Trace struct {
 	// Complete tells that every device was closed. Otherwise the program ended
 	// before, and counts may be short by up to a half.
 	Complete bool
+	// Counters are those of each device at its end, nil if it did not come to
+	// that.
+	Counters []map[string]int64
 }
 
 // Read reads a whole trace, also one that was not closed or whose last line is
@@ -170,7 +182,7 @@ func Read(in io.Reader) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Header: r.Header(), Devices: []Header{r.Header()}}
+	t := &Trace{Header: r.Header(), Devices: []Header{r.Header()}, Counters: make([]map[string]int64, 1)}
 	at := map[int]int{}
 	ended := map[int]bool{}
 	for {
@@ -182,13 +194,16 @@ func Read(in io.Reader) (*Trace, error) {
 			return nil, err
 		case rec.Header != nil:
 			t.Devices = append(t.Devices, *rec.Header)
+			t.Counters = append(t.Counters, nil)
 			t.Complete = false
 		case rec.End:
 			ended[rec.Device] = true
 			t.Complete = len(ended) == len(t.Devices)
+		case rec.Counters != nil:
+			t.Counters[rec.Device] = rec.Counters
 		case rec.Segment != nil:
 			at[rec.ID] = len(t.Segments)
-			t.Segments = append(t.Segments, Traced{rec.ID, rec.Device, rec.Segment, []Runs{{rec.Stream, 1}}})
+			t.Segments = append(t.Segments, Traced{rec.ID, rec.Device, rec.Segment, []Runs{{rec.Stream, 1}}, rec.Sequence, rec.Plan})
 		default:
 			t.Segments[at[rec.ID]].count(rec.Stream, rec.Count)
 		}

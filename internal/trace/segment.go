@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
 	"github.com/sinter-ml/sinter/optimize"
@@ -18,6 +19,8 @@ type Segment struct {
 	Recipes []Recipe      `json:"recipes,omitempty"`  // of the virtual tensors, ascending
 	Guards  []Guard       `json:"guards,omitempty"`
 	Log     *optimize.Log `json:"log"`
+	// Why says why a segment of the runtime's own ran; "" for what was recorded.
+	Why fusion.Why `json:"why,omitempty"`
 }
 
 // Tensor is what was known of a tensor before planning, and its fate.

@@ -23,8 +23,12 @@ type line struct {
 	Stream  int             `json:"stream,omitempty"`
 	On      int             `json:"on,omitempty"` // the device, from 0, in order of the headers
 	Segment json.RawMessage `json:"segment,omitempty"`
-	Count   int64           `json:"count,omitempty"` // runs so far of the segment on the stream
-	End     bool            `json:"end,omitempty"`   // the trace was closed: the counts are all
+	// Sequence numbers what was recorded from 1, and Plan the plans made for it.
+	Sequence int              `json:"sequence,omitempty"`
+	Plan     int              `json:"plan,omitempty"`
+	Counters map[string]int64 `json:"counters,omitempty"` // of the device at the end
+	Count    int64            `json:"count,omitempty"`    // runs so far of the segment on the stream
+	End      bool             `json:"end,omitempty"`      // the trace was closed: the counts are all
 }
 
 // Writer writes a device's part of a trace. Its methods may be called from several goroutines. It
@@ -40,13 +44,17 @@ type Writer struct {
 	// Plans are known by identity, so that a known one costs a look-up, and by
 	// content, so that one that was forgotten and made again is not new. Keys
 	// are weak: a trace must not keep plans in memory.
-	plans   map[weak.Pointer[optimize.Plan]]int
-	sweep   int // clean up when there are so many plans
-	ids     map[[sha256.Size]byte]int
-	streams map[weak.Pointer[fusion.Stream]]int
-	counts  map[run]int64
-	order   []run // the keys of counts, as first seen
+	plans    map[weak.Pointer[optimize.Plan]]int
+	sweep    int // clean up when there are so many plans
+	ids      map[[sha256.Size]byte]int
+	recorded map[uint64]*recorded
+	streams  map[weak.Pointer[fusion.Stream]]int
+	counts   map[run]int64
+	order    []run // the keys of counts, as first seen
 }
+
+// recorded is a sequence of operations that was planned, once or more often.
+type recorded struct{ number, plans int }
 
 // run is a segment on a stream.
 type run struct{ id, stream int }
@@ -68,7 +76,7 @@ func Open(path string, h Header) (*Writer, error) {
 func newWriter(out *file, h Header) (*Writer, error) {
 	w := &Writer{
 		out: out, on: out.device(), sweep: 1024,
-		plans: map[weak.Pointer[optimize.Plan]]int{}, ids: map[[sha256.Size]byte]int{},
+		plans: map[weak.Pointer[optimize.Plan]]int{}, ids: map[[sha256.Size]byte]int{}, recorded: map[uint64]*recorded{},
 		streams: map[weak.Pointer[fusion.Stream]]int{}, counts: map[run]int64{},
 	}
 	w.write(h.complete())
@@ -128,6 +136,9 @@ func (w *Writer) stream(s *fusion.Stream) int {
 func (w *Writer) segment(r *fusion.Run, stream int) int {
 	s := Describe(programOf(r.Segment, r.Names), r.Segment, r.Plan)
 	s.Forced = positions(r.Forced)
+	if r.Why != fusion.WhyRecorded {
+		s.Why = r.Why
+	}
 	body, err := json.Marshal(s)
 	if err != nil {
 		w.fail(fmt.Errorf("trace: a segment of %d operations: %w", len(r.Segment.Ops), err))
@@ -138,7 +149,13 @@ func (w *Writer) segment(r *fusion.Run, stream int) int {
 	if !ok {
 		id = w.out.id()
 		w.ids[sum] = id
-		w.write(line{ID: id, Stream: stream, On: w.on, Segment: body})
+		seq := w.recorded[r.Sequence]
+		if seq == nil {
+			seq = &recorded{number: len(w.recorded) + 1}
+			w.recorded[r.Sequence] = seq
+		}
+		seq.plans++
+		w.write(line{ID: id, Stream: stream, On: w.on, Segment: body, Sequence: seq.number, Plan: seq.plans})
 	}
 	return id
 }
@@ -175,6 +192,15 @@ func (w *Writer) write(v any) {
 func (w *Writer) fail(err error) {
 	if w.err == nil {
 		w.err = err
+	}
+}
+
+// Counted writes the device's counters, to be called when it is closed.
+func (w *Writer) Counted(s fusion.Stats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.write(line{On: w.on, Counters: s.Counts()})
 	}
 }
 
