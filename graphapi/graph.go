@@ -1,10 +1,7 @@
 package graphapi
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/sinter-ml/sinter"
@@ -15,7 +12,8 @@ import (
 // goroutines; replays run one after another.
 type Graph struct {
 	s   *sinter.Stream
-	f   Func
+	f   Func // nil: of a Section
+	o   options
 	in  []*sinter.Var
 	rec *fusion.Recording
 
@@ -23,6 +21,7 @@ type Graph struct {
 
 	mu     sync.Mutex // held by a replay, from its first input on
 	closed bool
+	count  int // replays, for Verify
 	// Without a recording:
 	out    []*sinter.Tensor // of the last replay, if it was good
 	failed error            // why it was not
@@ -103,130 +102,6 @@ func (g *Graph) Out(i int) *sinter.Tensor {
 		err = &sinter.IndexError{Msg: fmt.Sprintf("output %d of %d", i, len(g.out))}
 	}
 	return sinter.Wrap(g.s.Runtime().FailQuietly("Out", err))
-}
-
-// Replay runs the graph. Without arguments the inputs are as last written;
-// with one tensor for each input those are copied in first, converted if the
-// dtype differs, from any layout and device; if one does not fit, none is
-// copied. Work queued on the stream runs before. After a failed replay its
-// outputs carry the error until the next good one; a Var it would have written
-// stays failed until it is wholly written, and a replay that reads such a Var
-// is refused.
-func (g *Graph) Replay(in ...*sinter.Tensor) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := g.replay(in); err != nil {
-		return g.s.Runtime().OpError("Replay", shapes(in), err)
-	}
-	return nil
-}
-
-func shapes(in []*sinter.Tensor) []sinter.Shape {
-	out := make([]sinter.Shape, len(in))
-	for i, t := range in {
-		if t != nil {
-			out[i] = t.Shape()
-		}
-	}
-	return out
-}
-
-// replay is Replay with the lock held.
-func (g *Graph) replay(in []*sinter.Tensor) error {
-	if g.closed {
-		return &sinter.ClosedError{What: "graph"}
-	}
-	if len(in) != 0 && len(in) != len(g.in) {
-		return &sinter.CaptureError{Reason: fmt.Sprintf("replay with %d inputs, the graph has %d", len(in), len(g.in))}
-	}
-	for i, t := range in {
-		if err := g.fits(i, t); err != nil {
-			return err
-		}
-	}
-	for i, t := range in {
-		if err := g.load(i, t); err != nil {
-			return err
-		}
-	}
-	if g.rec != nil {
-		return g.rec.Replay()
-	}
-	return g.again()
-}
-
-// fits returns why a tensor cannot be input i.
-func (g *Graph) fits(i int, t *sinter.Tensor) error {
-	if t == nil {
-		return &sinter.CaptureError{Reason: fmt.Sprintf("input %d is nil", i)}
-	}
-	val, dst := sinter.ValueOf(t), sinter.VarOf(g.in[i])
-	if err := val.Report(); err != nil {
-		return err
-	}
-	if !slices.Equal(val.Shape(), dst.Shape()) {
-		return &sinter.ShapeError{Msg: fmt.Sprintf("input %d has shape %v, captured was %v", i, val.Shape(), dst.Shape())}
-	}
-	return nil
-}
-
-// load copies a tensor that fits into input i.
-func (g *Graph) load(i int, t *sinter.Tensor) error {
-	v := g.in[i]
-	val, dst := sinter.ValueOf(t), sinter.VarOf(v)
-	if g.rec != nil {
-		if done, err := g.s.Runtime().CopyIn(dst, val); done || err != nil {
-			return err
-		}
-	}
-	t, err := here(g.s, t)
-	if err != nil {
-		return err
-	}
-	if t.DType() != v.DType() {
-		t = t.Cast(v.DType())
-	}
-	v.Set(t)
-	return g.s.Flush(context.Background())
-}
-
-// here returns a tensor of any device as one recorded on s.
-func here(s *sinter.Stream, t *sinter.Tensor) (*sinter.Tensor, error) {
-	if sinter.ValueOf(t).Runtime() == s.Runtime().Runtime() {
-		return t.On(s), nil
-	}
-	data, err := sinter.ReadBytes(context.Background(), t)
-	if err != nil {
-		return nil, err
-	}
-	return sinter.FromBytes(s, t.DType(), data, t.Shape()...), nil
-}
-
-// again runs the function in place of a recording.
-func (g *Graph) again() error {
-	for _, t := range g.out {
-		sinter.ValueOf(t).Outdate()
-	}
-	g.out, g.ran = nil, true
-	var out []*sinter.Tensor
-	g.failed = g.s.Scope(func(sc *sinter.Scope) error {
-		in := make([]*sinter.Tensor, len(g.in))
-		for i, v := range g.in {
-			in[i] = v.Value().On(g.s)
-		}
-		made, err := g.f(g.s, in)
-		for i, t := range made {
-			if t == nil {
-				return errors.Join(err, &sinter.CaptureError{Reason: fmt.Sprintf("output %d is nil", i)})
-			}
-			out = append(out, sc.Keep(t))
-		}
-		return err
-	})
-	if g.failed == nil {
-		g.out = out
-	}
-	return g.failed
 }
 
 // Close gives back what the graph keeps; its outputs can no longer be read. It

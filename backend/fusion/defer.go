@@ -112,7 +112,16 @@ func (s *Stream) place(v *Value) (away *Value) {
 		if x.handle != nil && !x.dead() {
 			s.claim(x)
 		}
-		n.in = append(n.in, x.target())
+		t := x.target()
+		if s.window != nil {
+			var err error
+			if t, err = s.window.fromOutside(s, t); err != nil {
+				v.fail = &failure{err: opError(&n.op, n.in, err)}
+				v.setState(Failed)
+				return nil
+			}
+		}
+		n.in = append(n.in, t)
 	}
 	if f := s.demand(n.in); f != nil {
 		v.fail = f

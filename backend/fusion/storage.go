@@ -39,6 +39,9 @@ func (s *Stream) alloc(bytes int) (*Storage, error) {
 	s.stats.allocations.Add(1)
 	st := &Storage{rt: s.rt, buf: buf, stream: s.id}
 	st.refs.Store(1)
+	if s.window != nil {
+		s.window.allocated(st)
+	}
 	st.cleanup = runtime.AddCleanup(st, freeing.run, freeing{s.rt.dev, s.id, buf})
 	return st, nil
 }

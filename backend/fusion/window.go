@@ -48,6 +48,7 @@ type Window struct {
 	members  []member   // streams that take part in this pass, without the first
 	refusal  *backend.CaptureError
 	launches []*profiled // of the recording
+	taken    []*Storage  // while recording
 	broken   error       // what went wrong in a body, whatever the program made of it
 }
 
@@ -292,6 +293,11 @@ func (w *Window) Recording(outs []*Value) *Recording {
 		r.retained = append(r.retained, m) // with the window's holds
 	}
 	clear(w.retained)
+	for _, m := range w.taken {
+		if m.tryHold() {
+			r.retained = append(r.retained, m)
+		}
+	}
 	for _, v := range w.vars {
 		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v], read: w.read[v]})
 		v.content.Lock()

@@ -244,6 +244,19 @@ func (s *Stream) stored(m *Storage, of ir.TensorRef) *Value {
 	return v
 }
 
+// LastID returns the id of the tensor made last in the process.
+func LastID() ir.TensorID { return ir.TensorID(nextID.Load()) }
+
+// SameResults says how the shapes and dtypes of what a body returns differ from
+// those of other values.
+func SameResults(outs, like []*Value) error {
+	want := make([]ir.TensorRef, len(like))
+	for i, v := range like {
+		want[i] = ir.TensorRef{Shape: v.shape, DType: v.dtype}
+	}
+	return sameResults(outs, want)
+}
+
 // sameResults says how what a body returns differs from what is expected.
 func sameResults(outs []*Value, want []ir.TensorRef) error {
 	if len(outs) != len(want) {
@@ -251,6 +264,8 @@ func sameResults(outs []*Value, want []ir.TensorRef) error {
 	}
 	for i, v := range outs {
 		switch w := want[i]; {
+		case v == nil:
+			return &ir.ArgumentError{Msg: "a body returned nil"}
 		case v.Err() != nil:
 			return v.Report()
 		case !slices.Equal(v.shape, w.Shape):

@@ -197,6 +197,18 @@ func (w *Window) retain(m *Storage) {
 	}
 }
 
+// allocated notes memory taken while recording. What is not let go when the pass
+// ends, such as old versions of Vars that wait for the collector, the recording
+// keeps: a replay writes it.
+func (w *Window) allocated(m *Storage) {
+	if !w.recording {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.taken = append(w.taken, m)
+}
+
 // stateParam makes a parameter of a recorded launch one that each replay sets:
 // the seed of a draw, or its position.
 func (w *Window) stateParam(param, scalar int, bits uint64) codegen.StateParam {
