@@ -206,7 +206,9 @@ func TestControlErrors(t *testing.T) {
 	var shape *sinter.ShapeError
 	var dtype *sinter.DTypeError
 	if1 := func(p *sinter.Tensor, then, els graphapi.Branch) graphapi.Func {
-		return func(s *sinter.Stream, _ []*sinter.Tensor) ([]*sinter.Tensor, error) { return graphapi.If(s, p, then, els) }
+		return func(s *sinter.Stream, _ []*sinter.Tensor) ([]*sinter.Tensor, error) {
+			return graphapi.If(s, p, then, els)
+		}
 	}
 	while := func(cond func([]*sinter.Tensor) (*sinter.Tensor, error), next tensors, init ...*sinter.Tensor) graphapi.Func {
 		return func(s *sinter.Stream, _ []*sinter.Tensor) ([]*sinter.Tensor, error) {
