@@ -170,6 +170,8 @@ func (e *executable) instr(i int, in *codegen.Instr) func(*worker) {
 		return reduceStep(e.addFold(i, in, args[0]))
 	case codegen.OpScan:
 		return e.scanStep(i, args[0], in)
+	case codegen.OpSort:
+		return e.sortStep(i, args[0], in)
 	case codegen.OpPhilox:
 		return philoxStep(i, e.position(), in)
 	case codegen.OpNormal:
@@ -216,7 +218,7 @@ func weightOf(in *codegen.Instr) int {
 		case ir.SExpm1, ir.SLog, ir.SLog1p, ir.SSin, ir.SCos, ir.SErf, ir.SGelu, ir.SSoftplus, ir.SPow:
 			return 16
 		}
-	case codegen.OpPhilox:
+	case codegen.OpPhilox, codegen.OpSort:
 		return 8
 	case codegen.OpNormal:
 		return 32

@@ -43,6 +43,7 @@ var drivers = [...]driver{
 	codegen.Map:     driveMap,
 	codegen.Scan:    driveScan,
 	codegen.Scatter: driveScatter,
+	codegen.Sort:    driveSort,
 }
 
 // executable is a compiled kernel.
@@ -83,12 +84,9 @@ func (e *executable) Listing() string {
 	var b strings.Builder
 	k := e.kernel
 	fmt.Fprintf(&b, "interp %v, %d outer, %d inner axes, %d registers of %d elements\n", k.Template, k.Outer, k.Inner, e.numPhys, tileLen)
-	for _, s := range e.steps {
-		fmt.Fprintf(&b, "  %s\n", s.text)
-	}
-	for i, steps := range e.prologues {
-		if len(steps) > 0 {
-			fmt.Fprintf(&b, "  %v:%s\n", codegen.Left+codegen.Level(i), names(steps))
+	for i, steps := range [...][]*step{e.prologues[0], e.prologues[1], e.steps} {
+		for _, s := range steps {
+			b.WriteString([...]string{"  left: ", "  right: ", "  "}[i] + s.text + "\n")
 		}
 	}
 	for i := range e.stores {

@@ -235,6 +235,7 @@ func allocKernels() map[string]*maker {
 		"scan":        scanKernel(r(), []int{5, 1300}, ir.F32, false, true),
 		"scatter":     scatterKernel(r(), 50, 30, 7, ir.BF16, true, 0),
 		"gather":      gatherKernel(20, 30, 4, 1),
+		"sort":        sortKernel(r(), []int{30, 70}, ir.F16, true, false),
 		"attention":   attentionCase{1, 2, 40, 70, 8, 8, codegen.AttentionSpec{Causal: true}, 0, ir.F32}.build(r()),
 	}
 }

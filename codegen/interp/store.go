@@ -21,7 +21,7 @@ type store struct {
 	// elements are stored as they are in registers and this is the value's
 	// first store.
 	direct bool
-	last   bool // nothing is computed after the value
+	last   bool // nothing is computed after the value, which at a point depends on that point alone
 	write  func(w *worker, s *store)
 	text   string
 }
@@ -34,7 +34,7 @@ func (e *executable) newStore(i int) store {
 	s := store{
 		value: v, slot: src.Access, buffer: b, mode: src.Mode, masked: k.Accesses[src.Access].Masked,
 		row:  k.Body[v].Level == codegen.Row,
-		last: v == e.lastStep(), text: fmt.Sprintf("store access %d = %%%d", src.Access, v),
+		last: v == e.lastStep() && k.Body[v].Op != codegen.OpSort, text: fmt.Sprintf("store access %d = %%%d", src.Access, v),
 	}
 	for _, x := range src.Index {
 		s.index = append(s.index, e.value[x])

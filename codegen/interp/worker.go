@@ -49,6 +49,8 @@ type worker struct {
 	rowsAt, colsAt []int
 	packA, packB   []byte
 	line           []byte
+
+	order []sortKey // Sort: of the current row
 }
 
 func newWorker(r *run) *worker {
