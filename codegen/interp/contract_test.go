@@ -15,6 +15,10 @@ import (
 // in random layouts and an epilogue: add a bias along n, round to BF16, store.
 func contractionKernel(r *rand.Rand, dims []int, ta, tb ir.DType) *maker {
 	m := &maker{r: r}
+	t := ta.Compute()
+	if t != tb.Compute() || t == ir.I8 && r.IntN(2) == 0 {
+		t = ir.I32
+	}
 	k := len(dims) - 1
 	m.k.Template, m.k.Outer, m.k.Inner = codegen.Contraction, k, 1
 	m.l.Dims = dims
@@ -36,7 +40,6 @@ func contractionKernel(r *rand.Rand, dims []int, ta, tb ir.DType) *maker {
 		args.Offset = -lo
 		return m.access(m.buffer(dt, codegen.In, max(n, hi-lo+1)), args, false)
 	}
-	t := ta.Compute()
 	a, b := side(ta, k-1), side(tb, k-2)
 	c := m.emit(codegen.Instr{Op: codegen.OpContract, Type: t, Access: a, Access2: b})
 	if r.IntN(2) == 0 {
@@ -104,7 +107,10 @@ func TestContractions(t *testing.T) {
 		{2, 4, 8}, {3, 3, 513}, {4, 4, 255}, {5, 9, 1}, {63, 127, 31}, {64, 128, 33}, {65, 129, 7}, {130, 260, 2},
 		{2, 3, 5, 7}, {3, 1, 4, 9}, {2, 3, 4, 1, 6}, {2, 2, 3, 70, 5}, {4, 4, 4, 4, 4},
 	}
-	types := [][2]ir.DType{{ir.F32, ir.F32}, {ir.BF16, ir.BF16}, {ir.F32, ir.BF16}, {ir.I64, ir.I64}}
+	types := [][2]ir.DType{
+		{ir.F32, ir.F32}, {ir.BF16, ir.BF16}, {ir.F32, ir.BF16}, {ir.F16, ir.F8E5M2}, {ir.F64, ir.F64}, {ir.I64, ir.I64}, {ir.U64, ir.U64},
+		{ir.I32, ir.I32}, {ir.U16, ir.U16}, {ir.I8, ir.I8}, {ir.I8, ir.U8}, {ir.U8, ir.I8},
+	}
 	for i, dims := range sample(shapes) {
 		for j, ty := range types {
 			for seed := range kernels(1, 6) {
@@ -123,7 +129,7 @@ func TestRandomContractions(t *testing.T) {
 	for seed := range kernels(40, 400) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		dims := randomDims(r, 3+r.IntN(3), 6000)
-		m := contractionKernel(r, dims, ir.F32, []ir.DType{ir.F32, ir.BF16}[r.IntN(2)])
+		m := contractionKernel(r, dims, ir.F32, []ir.DType{ir.F32, ir.BF16, ir.F16}[r.IntN(3)])
 		m.tame()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 	}

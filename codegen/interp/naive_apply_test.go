@@ -91,6 +91,8 @@ func pow2(e int) *big.Rat {
 // naiveCast rounds once from the exact value.
 func naiveCast(from, to ir.DType, overflow bool, v value) value {
 	switch {
+	case from == to: // rounded already
+		return v
 	case from == ir.Bool:
 		if v.b {
 			return value{f: 1, i: 1, b: true}
@@ -122,7 +124,7 @@ func naiveCast(from, to ir.DType, overflow bool, v value) value {
 		return v
 	case math.IsInf(v.f, 0):
 		switch {
-		case !to.IsFloat8() || to == ir.F8E5M2 && (overflow || from == to):
+		case !to.IsFloat8() || to == ir.F8E5M2 && overflow:
 			return v
 		case overflow:
 			return value{f: math.NaN()}

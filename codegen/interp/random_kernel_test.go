@@ -152,7 +152,7 @@ func (m *maker) param(t ir.DType, bits uint64) int {
 func (m *maker) some(t ir.DType, level codegen.Level) codegen.Value {
 	var fit []codegen.Value
 	for i := range m.k.Body {
-		if in := &m.k.Body[i]; in.Type == t && (level == codegen.Element || in.Level == codegen.Row) {
+		if in := &m.k.Body[i]; in.Type == t && (in.Level == level || level == codegen.Element && in.Level == codegen.Row) {
 			fit = append(fit, codegen.Value(i))
 		}
 	}
@@ -224,13 +224,19 @@ func (m *maker) cast(level codegen.Level) {
 // storage are the dtypes of buffers, those most used several times.
 var storage = append([]ir.DType{ir.F32, ir.F32, ir.BF16, ir.I64, ir.Bool}, ir.DTypes()...)
 
-func (m *maker) load(level codegen.Level) {
-	dt := one(m, storage)
+func (m *maker) load(level codegen.Level) { m.loadOf(level, one(m, storage)) }
+
+func (m *maker) loadOf(level codegen.Level, dt ir.DType) codegen.Value {
 	axes := len(m.l.Dims)
 	if level == codegen.Row {
 		axes = m.k.Outer
 	}
 	args, n := m.layout(axes, true)
+	without := -1 // the axis an operand of a contraction does not have
+	if level >= codegen.Left {
+		without = m.k.Outer - 1 - int(level-codegen.Left)
+		args.Strides[without] = 0
+	}
 	in := codegen.Instr{Op: codegen.OpLoad, Type: dt.Compute(), Level: level}
 	if m.r.IntN(4) == 0 {
 		extent, base := 1+m.r.IntN(5), n
@@ -249,11 +255,14 @@ func (m *maker) load(level codegen.Level) {
 	if masked {
 		in.Args = append(in.Args, m.some(in.Type, level))
 		axis := m.r.IntN(axes)
+		for axis == without {
+			axis = m.r.IntN(axes)
+		}
 		d := m.l.Dims[axis]
 		args.Window = append(args.Window, codegen.WindowArg{Axis: axis, Lo: m.r.IntN(d+2) - 1, Hi: m.r.IntN(d + 2)})
 	}
 	in.Access = m.access(m.buffer(dt, codegen.In, n), args, masked)
-	m.emit(in)
+	return m.emit(in)
 }
 
 func (m *maker) source(level codegen.Level) {

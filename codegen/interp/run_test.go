@@ -232,9 +232,11 @@ func allocKernels() map[string]*maker {
 		"split":       sumOf([]int{2 * splitRow}, 0, codegen.RSum, ir.F32),
 		"contraction": plainContraction([]int{40, 50, 300}, ir.F32),
 		"vector":      plainContraction([]int{1, 50, 300}, ir.BF16),
-		"scan":        scanKernel(r(), []int{5, 1300}, ir.F32, false, true),
-		"scatter":     scatterKernel(r(), 50, 30, 7, ir.BF16, true, 0),
+		"scan":        scanKernel(r(), []int{5, 1300}, ir.F32, codegen.RProd, false, true),
+		"scatter":     scatterKernel(r(), 50, 30, 7, ir.BF16, ir.ScatterMax, 0),
 		"gather":      gatherKernel(20, 30, 4, 1),
+		"doubles":     plainContraction([]int{20, 30, 300}, ir.F64),
+		"prologue":    prologues(r(), []int{20, 30, 300}, ir.F32),
 		"sort":        sortKernel(r(), []int{30, 70}, ir.F16, true, false),
 		"attention":   attentionCase{1, 2, 40, 70, 8, 8, codegen.AttentionSpec{Causal: true}, 0, ir.F32}.build(r()),
 	}

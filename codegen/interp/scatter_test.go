@@ -17,7 +17,7 @@ import (
 // scatterKernel writes values of the space [updates, width] to rows of a
 // target with the given number of rows; row numbers are in [0, rows) but for
 // one bad one if wanted.
-func scatterKernel(r *rand.Rand, updates, width, rows int, dt ir.DType, add bool, bad int64) *maker {
+func scatterKernel(r *rand.Rand, updates, width, rows int, dt ir.DType, mode ir.ScatterMode, bad int64) *maker {
 	m := &maker{r: r}
 	m.k.Template, m.k.Outer = codegen.Scatter, 2
 	m.l.Dims = []int{updates, width}
@@ -37,20 +37,20 @@ func scatterKernel(r *rand.Rand, updates, width, rows int, dt ir.DType, add bool
 		target = codegen.AccessArgs{Strides: []int{0, rows}, Index: []codegen.IndexArg{{Extent: rows, Stride: 1}}}
 	}
 	out := m.access(m.buffer(dt, codegen.InOut, max(1, rows*width)), target, false)
-	m.k.Stores = append(m.k.Stores, codegen.Store{Access: out, Value: v, Index: []codegen.Value{x}, Mode: map[bool]ir.ScatterMode{true: ir.ScatterSum}[add]})
+	m.k.Stores = append(m.k.Stores, codegen.Store{Access: out, Value: v, Index: []codegen.Value{x}, Mode: mode})
 	return m
 }
 
 func TestScatter(t *testing.T) {
 	for i, dims := range [][3]int{{1, 1, 1}, {5, 3, 4}, {40, 33, 7}, {3, 1030, 2}, {700, 5, 3}, {0, 4, 3}, {4, 0, 3}} {
-		for _, dt := range []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool} {
-			for _, add := range []bool{false, true} {
-				if add && (dt == ir.Bool || dt == ir.BF16) {
-					continue // BF16 sums are checked by TestScatterAddBF16
+		for _, dt := range ir.DTypes() {
+			for mode := ir.Assign; mode <= ir.ScatterMax; mode++ {
+				if mode != ir.Assign && !ir.Numbers.Has(dt) {
+					continue
 				}
 				r := rand.New(rand.NewPCG(uint64(i), 5))
-				m := scatterKernel(r, dims[0], dims[1], dims[2], dt, add, 0)
-				t.Run(fmt.Sprint(dims, dt, add), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
+				m := scatterKernel(r, dims[0], dims[1], dims[2], dt, mode, 0)
+				t.Run(fmt.Sprint(dims, dt, mode), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func TestScatter(t *testing.T) {
 
 // 256 + 1 rounds back to 256 in BF16: only a sum rounded once counts the ones.
 func TestScatterAddBF16(t *testing.T) {
-	m := scatterKernel(rand.New(rand.NewPCG(1, 1)), 300, 1, 2, ir.BF16, true, 0)
+	m := scatterKernel(rand.New(rand.NewPCG(1, 1)), 300, 1, 2, ir.BF16, ir.ScatterSum, 0)
 	target := m.mem[len(m.mem)-1]
 	writeElem(target, ir.BF16, 0, value{f: 256})
 	signalling := binary.NativeEndian.AppendUint16(nil, 0x7f81) // a NaN whose bits rounding would change
@@ -77,8 +77,8 @@ func TestScatterAddBF16(t *testing.T) {
 // Two stores of one kernel to the same buffer: those of a point come before
 // those of the next.
 func TestScatterTwice(t *testing.T) {
-	for _, dt := range []ir.DType{ir.F32, ir.BF16, ir.I64} {
-		m := scatterKernel(rand.New(rand.NewPCG(2, 2)), 30, 3, 4, dt, true, 0)
+	for _, dt := range []ir.DType{ir.F32, ir.BF16, ir.F16, ir.I64, ir.U8} {
+		m := scatterKernel(rand.New(rand.NewPCG(2, 2)), 30, 3, 4, dt, one(&maker{r: rand.New(rand.NewPCG(3, uint64(dt)))}, []ir.ScatterMode{ir.ScatterSum, ir.ScatterMul}), 0)
 		first := m.k.Stores[0]
 		out := m.l.Access[first.Access]
 		m.k.Stores = append(m.k.Stores, codegen.Store{
@@ -92,7 +92,7 @@ func TestScatterTwice(t *testing.T) {
 
 func TestIndexOutOfRange(t *testing.T) {
 	for _, bad := range []int64{-1, 4, 1 << 62, -1 << 63} {
-		m := scatterKernel(rand.New(rand.NewPCG(7, 7)), 20, 3, 4, ir.F32, false, bad)
+		m := scatterKernel(rand.New(rand.NewPCG(7, 7)), 20, 3, 4, ir.F32, ir.Assign, bad)
 		check(t, &m.k, &m.l, m.mem)
 
 		for _, width := range []int{1, 3, 300} {
