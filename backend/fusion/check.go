@@ -20,7 +20,10 @@ func (r *Recording) OpenCheck(ctx context.Context) (*Window, error) {
 	w.checks, w.pass, w.now = r, 2, r.notes // a pass like those after the first two
 	for _, x := range r.vars {
 		w.vars = append(w.vars, x.v)
-		w.written[x.v], w.read[x.v] = x.written, x.read
+		if x.written {
+			w.written[x.v] = 1
+		}
+		w.read[x.v] = x.read
 	}
 	if err := r.pool.open(r.s.rt); err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func (w *Window) part() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	for _, v := range w.vars {
-		if !w.written[v] {
+		if w.written[v] == 0 {
 			continue
 		}
 		v.content.Lock()

@@ -40,7 +40,7 @@ type Window struct {
 
 	vars      []*Var // touched by a pass, in order of number
 	snapshots map[*Var]*Storage
-	written   map[*Var]bool
+	written   map[*Var]int  // 1 + the first pass that writes it
 	read      map[*Var]bool // a pass reads what the Var is before it
 
 	mu       sync.Mutex // guards what follows: streams that take part note side by side
@@ -79,7 +79,7 @@ func (s *Stream) OpenWindow(ctx context.Context, o WindowOptions) (*Window, erro
 func newWindow(ctx context.Context, s *Stream, o WindowOptions, pool *Pool) *Window {
 	return &Window{
 		s: s, ctx: ctx, keepVars: o.KeepVars, pool: pool, retained: make(map[*Storage]struct{}),
-		snapshots: make(map[*Var]*Storage), written: make(map[*Var]bool), read: make(map[*Var]bool),
+		snapshots: make(map[*Var]*Storage), written: make(map[*Var]int), read: make(map[*Var]bool),
 	}
 }
 
@@ -299,7 +299,7 @@ func (w *Window) Recording(outs []*Value) *Recording {
 		}
 	}
 	for _, v := range w.vars {
-		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v], read: w.read[v]})
+		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v] > 0, read: w.read[v]})
 		v.content.Lock()
 		v.pins++
 		v.content.Unlock()

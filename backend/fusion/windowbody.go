@@ -76,7 +76,7 @@ func (w *Window) ready(s *Stream) error {
 	for _, v := range w.touched() {
 		v.content.Lock()
 		var err error
-		if v.pinned {
+		if v.pinned && w.written[v] > 0 {
 			err = s.supersede(v)
 		}
 		v.content.Unlock()

@@ -66,7 +66,7 @@ func (w *Window) unwritten() {
 	for _, v := range w.touched() {
 		v.content.Lock()
 		v.mu.Lock()
-		if v.pinned && w.written[v] {
+		if v.pinned && w.written[v] > 0 {
 			old := v.cur
 			if old.storage == v.pin {
 				old.let, old.storage = true, nil
@@ -136,8 +136,8 @@ func (w *Window) touch(v *Var) {
 
 // overwrite keeps a Var's content from before the window, at the first effect
 // of a pass on it. It reports whether the effect is to be left out: in a body
-// that does not run, an effect on a Var whose address is not fixed yet could
-// not be taken back.
+// that does not run, an effect on a Var that nothing prepared for it, as the
+// first pass that meets it could not know, could not be taken back.
 func (w *Window) overwrite(s *Stream, v *Var, cur *Value) (skip bool, err error) {
 	if !w.running.Load() {
 		return false, nil // putting back
@@ -145,12 +145,14 @@ func (w *Window) overwrite(s *Stream, v *Var, cur *Value) (skip bool, err error)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.touch(v)
-	if w.recording && !w.written[v] {
-		w.refuse("a Var is written that no warm-up wrote", 0)
+	if w.written[v] == 0 {
+		if w.recording {
+			w.refuse("a Var is written that no warm-up wrote", 0)
+		}
+		w.written[v] = 1 + w.pass
 	}
-	w.written[v] = true
 	if w.unrun.Load() {
-		return !w.recording && !v.pinned, nil
+		return !w.recording && w.written[v] == 1+w.pass, nil
 	}
 	if w.snapshots[v] != nil || w.keepVars || cur.storage == nil {
 		return false, nil
