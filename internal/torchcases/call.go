@@ -69,6 +69,10 @@ func (c *Call) x() *sinter.Tensor { return c.tensor(0, "input") }
 // y is the second argument.
 func (c *Call) y() *sinter.Tensor { return c.tensor(1, "other") }
 
+// index is an argument that holds indices, which PyTorch takes in any integer
+// dtype.
+func (c *Call) index(pos int) *sinter.Tensor { return c.tensor(pos, "index").Cast(sinter.I64) }
+
 // tensors returns the argument at pos, a list, as tensors.
 func (c *Call) tensors(pos int) []*sinter.Tensor {
 	list, ok := c.Args[pos].([]any)

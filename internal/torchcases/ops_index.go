@@ -9,16 +9,16 @@ import (
 // indexOps are the operations that read or write where indices say.
 var indexOps = map[string]adapter{
 	"gather": one(func(c *Call) *tensor {
-		return atLeast1(c.x()).Gather(c.integer(1, "dim", 0), atLeast1(c.tensor(2, "index"))).Reshape(c.outShape()...)
+		return atLeast1(c.x()).Gather(c.integer(1, "dim", 0), atLeast1(c.index(2))).Reshape(c.outShape()...)
 	}, exact),
 	"index_select": one(func(c *Call) *tensor {
-		return atLeast1(c.x()).Select(c.integer(1, "dim", 0), atLeast1(c.tensor(2, "index"))).Reshape(c.outShape()...)
+		return atLeast1(c.x()).Select(c.integer(1, "dim", 0), atLeast1(c.index(2))).Reshape(c.outShape()...)
 	}, exact),
 	"take": one(func(c *Call) *tensor {
-		return c.x().Reshape(-1).Select(0, c.y().Reshape(-1)).Reshape(c.outShape()...)
+		return c.x().Reshape(-1).Select(0, c.index(1).Reshape(-1)).Reshape(c.outShape()...)
 	}, exact),
 	"take_along_dim": one(func(c *Call) *tensor {
-		x, index := c.x(), c.y()
+		x, index := c.x(), c.index(1)
 		if !c.has(2, "dim") {
 			return x.Reshape(-1).TakeAlongAxis(0, index.Reshape(-1))
 		}
@@ -50,7 +50,7 @@ var indexOps = map[string]adapter{
 		y, _ := c.x().Unique(c.outShape()[0]+3, 0)
 		return y.Narrow(0, 0, c.outShape()[0])
 	}, exact),
-	"nn.functional.embedding": one(func(c *Call) *tensor { return c.x().Embedding(c.tensor(1, "indices")) }, exact),
+	"nn.functional.embedding": one(func(c *Call) *tensor { return c.x().Embedding(c.index(1)) }, exact),
 
 	"nn.functional.one_hot": one(func(c *Call) *tensor {
 		return c.x().OneHot(c.outShape()[len(c.outShape())-1], sinter.I64)
@@ -60,7 +60,7 @@ var indexOps = map[string]adapter{
 	"scatter_add":    one(scattered(func(*Call) sinter.ScatterMode { return sinter.ScatterSum }), sums(total)),
 	"scatter_reduce": one(scattered(reduceMode), tolerance{ulps: 16, magnitude: total, anyZero: true}),
 	"index_reduce": one(func(c *Call) *tensor {
-		x, index, source := atLeast1(c.x()), atLeast1(c.tensor(2, "index")), atLeast1(c.tensor(3, "source"))
+		x, index, source := atLeast1(c.x()), atLeast1(c.index(2)), atLeast1(c.tensor(3, "source"))
 		return x.SelectAssign(c.integer(1, "dim", 0), index, source, reduceMode(c)).Reshape(c.outShape()...)
 	}, tolerance{ulps: 16, anyZero: true}),
 	"index_copy": one(func(c *Call) *tensor {
@@ -72,7 +72,7 @@ var indexOps = map[string]adapter{
 		})
 	}, rounds(2, total)),
 	"index_fill": one(func(c *Call) *tensor {
-		x, index := atLeast1(c.x()), atLeast1(c.tensor(2, "index"))
+		x, index := atLeast1(c.x()), atLeast1(c.index(2))
 		at := axis(c.integer(1, "dim", 0), x.Rank())
 		shape := slices.Clone([]int(x.Shape()))
 		shape[at] = index.Dim(0)
@@ -131,7 +131,7 @@ func atLeast1(x *tensor) *tensor {
 // effect makes the call of an operation that writes (x, dim, index, source) by
 // an effect on a Var.
 func effect(c *Call, f func(v *sinter.Var, axis int, index, value *tensor)) *tensor {
-	x, index, value := atLeast1(c.x()), atLeast1(c.tensor(2, "index")), c.tensor(3, "source")
+	x, index, value := atLeast1(c.x()), atLeast1(c.index(2)), c.tensor(3, "source")
 	v := sinter.NewVar(x)
 	at := axis(c.integer(1, "dim", 0), x.Rank())
 	shape := slices.Clone([]int(x.Shape()))
@@ -177,7 +177,7 @@ func indexed(c *Call) *tensor {
 	for i, item := range items {
 		switch item := item.(type) {
 		case TensorArg:
-			axes, lists = append(axes, i), append(lists, c.put("index", item))
+			axes, lists = append(axes, i), append(lists, c.put("index", item).Cast(sinter.I64))
 		case []any:
 			index := make([]int64, len(item))
 			for k, v := range item {
@@ -211,7 +211,7 @@ func indexed(c *Call) *tensor {
 // elements of source, or a number, with those of x.
 func scattered(mode func(c *Call) sinter.ScatterMode) func(c *Call) *tensor {
 	return func(c *Call) *tensor {
-		x, index := atLeast1(c.x()), atLeast1(c.tensor(2, "index"))
+		x, index := atLeast1(c.x()), atLeast1(c.index(2))
 		var source *tensor
 		if a, ok := c.Args[3].(TensorArg); ok {
 			source = atLeast1(c.put("src", a))
