@@ -118,8 +118,11 @@ func geluTanhF64(x float64) float64 {
 
 func frac(x float64) float64 { return x - math.Trunc(x) }
 
-// lgamma is the logarithm of |Γ(x)|.
+// lgamma is the logarithm of |Γ(x)|, which is infinite at both ends.
 func lgamma(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return math.Inf(1)
+	}
 	y, _ := math.Lgamma(x)
 	return y
 }

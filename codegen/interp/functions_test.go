@@ -52,6 +52,14 @@ var unaryFloat = []struct {
 	{ir.SNeg, func(x float64) float64 { return -x }, 0},
 }
 
+func TestLgammaAtTheEnds(t *testing.T) {
+	assert.Equal(t, math.Inf(1), lgamma(math.Inf(1)))
+	assert.Equal(t, math.Inf(1), lgamma(math.Inf(-1)))
+	assert.Equal(t, math.Inf(1), lgamma(0))
+	assert.Equal(t, math.Inf(1), lgamma(-3))
+	assert.True(t, math.IsNaN(lgamma(math.NaN())))
+}
+
 // ulp returns the distance of two float32 values near |x|.
 func ulp(x float64) float64 {
 	f := math.Float32bits(float32(math.Abs(x)))

@@ -334,10 +334,10 @@ func naiveFloat[T float32 | float64](fn ir.ScalarOp, t ir.DType, a []T) value {
 // naiveFloorDiv rounds the exact quotient down.
 func naiveFloorDiv(t ir.DType, x, y float64) float64 {
 	switch {
+	case x == x && y == 0:
+		return x / y
 	case x != x || y != y || math.IsInf(x, 0):
 		return math.NaN()
-	case y == 0:
-		return x / y
 	case x == 0:
 		return x / y
 	case math.IsInf(y, 0):

@@ -146,7 +146,7 @@ func remainder[T float32 | float64](x, y T) T {
 func floorDiv(x, y float64) float64 {
 	c := x / y
 	switch {
-	case c != c:
+	case c != c || y == 0:
 		return c
 	case math.IsInf(x, 0):
 		return math.NaN()

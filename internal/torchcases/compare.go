@@ -79,7 +79,7 @@ func (j *judge) element(got Host, k int) error {
 		return fmt.Errorf("got %v, want %v", g, w)
 	}
 	if !j.hasRef {
-		if j.near(g, w, j.allowed(w)+j.theirs*j.format.ulp(finite(w)), w) {
+		if j.near(g, w, j.allowed(w)+max(j.theirs, 0.5)*j.format.ulp(finite(w)), w) {
 			return nil
 		}
 		return fmt.Errorf("got %v, want %v: %.3g ulps", g, w, math.Abs(g-w)/j.format.ulp(finite(w)))

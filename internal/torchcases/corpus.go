@@ -111,6 +111,7 @@ var Load = sync.OnceValues(func() (*Corpus, error) {
 	if err := json.Unmarshal(files["policy-exceptions.json"], &out.Exceptions); err != nil {
 		return nil, fmt.Errorf("policy-exceptions.json: %w", err)
 	}
+	out.Exceptions = append(out.Exceptions, exceptions...)
 	for _, f := range z.File {
 		family, ok := strings.CutSuffix(path.Base(f.Name), ".safetensors")
 		if !ok {

@@ -97,5 +97,5 @@ func (n *Count) why() string {
 			reasons[i] = fmt.Sprintf("%s (%d)", r, n.Reasons[r])
 		}
 	}
-	return strings.ReplaceAll(strings.Join(reasons, "; "), "|", `\|`)
+	return strings.ReplaceAll(strings.Join(reasons, "<br>"), "|", `\|`)
 }

@@ -6,9 +6,9 @@ import (
 
 // reduceOps are the reductions.
 var reduceOps = map[string]adapter{
-	"sum":  one(reduced(widened((*tensor).Sum)), sums(total)),
+	"sum":  one(widened((*tensor).Sum), sums(total)),
 	"mean": one(reduced((*tensor).Mean), sums(total)),
-	"prod": one(reduced(widened((*tensor).Prod)), within(16)),
+	"prod": one(widened((*tensor).Prod), within(16)),
 	"amax": one(reduced((*tensor).Max), exactButZeros),
 	"amin": one(reduced((*tensor).Min), exactButZeros),
 	"all":  one(reduced(func(x *tensor, axes ...int) *tensor { return truth(x).All(axes...) }), exact),
@@ -63,13 +63,11 @@ func dropped(y *tensor, axes []int) *tensor {
 	return y.Squeeze(axes...)
 }
 
-// widened casts to the dtype PyTorch returns before reducing: i64 for integers.
-func widened(f func(x *tensor, axes ...int) *tensor) func(x *tensor, axes ...int) *tensor {
-	return func(x *tensor, axes ...int) *tensor {
-		if !x.DType().IsFloat() {
-			x = x.Cast(sinter.I64)
-		}
-		return f(x, axes...)
+// widened makes the call of a reduction in the dtype PyTorch returns: i64 for
+// integers, or that asked for.
+func widened(f func(x *tensor, axes ...int) *tensor) func(c *Call) *tensor {
+	return func(c *Call) *tensor {
+		return reduced(func(x *tensor, axes ...int) *tensor { return f(x.Cast(c.outDType()), axes...) })(c)
 	}
 }
 

@@ -16,7 +16,7 @@ var rowOps = map[string]adapter{
 		axes := len(c.ints(1, "normalized_shape"))
 		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
 		return lastAxes(x, axes).LayerNorm(flat(weight), flat(bias), c.number(4, "eps", 1e-5)).Reshape(x.Shape()...)
-	}, tolerance{ulps: 32, magnitude: greatest}),
+	}, normalised),
 	"native_layer_norm": {make: func(c *Call) tensors {
 		axes, eps := len(c.ints(1, "normalized_shape")), c.number(4, "eps", 1e-5)
 		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
@@ -41,6 +41,14 @@ var rowOps = map[string]adapter{
 		x := c.x()
 		return x.Div(x.Norm(c.number(-1, "p", 2), c.integer(-1, "dim", 1)).MaximumScalar(1e-12))
 	}, rounds(8, nil)),
+	"nn.functional.local_response_norm": one(func(c *Call) *tensor {
+		// x/(k + α·mean of the squares of n neighbouring channels)^β
+		x, n := c.x(), c.integer(1, "size", 1)
+		pads := make([]int, 2*x.Rank())
+		pads[2], pads[3] = n/2, (n-1)/2
+		near := x.Square().Pad(0, pads...).Unfold(1, n, 1).Mean(-1).Squeeze(-1)
+		return x.Div(near.MulScalar(c.number(2, "alpha", 1e-4)).AddScalar(c.number(4, "k", 1)).PowScalar(c.number(3, "beta", 0.75)))
+	}, rounds(16, nil)),
 	"nn.functional.group_norm": one(func(c *Call) *tensor {
 		weight, bias := c.tensor(-1, "weight"), c.tensor(-1, "bias")
 		return c.x().GroupNorm(c.integer(1, "num_groups", 1), weight, bias, c.number(-1, "eps", 1e-5))

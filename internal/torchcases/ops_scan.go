@@ -37,7 +37,7 @@ var orderOps = map[string]adapter{
 		x, k := atLeast1(c.x()), c.integer(1, "k", 1)
 		at, order := c.integer(2, "dim", -1), sinter.Order(c.flag(3, "largest", true))
 		return tensors{x.TopK(at, k, order).Reshape(c.outShape()...), x.ArgTopK(at, k, order).Reshape(c.outShape()...)}
-	}, tol: exact},
+	}, tol: exactButZeros},
 }
 
 // sorted returns what to sort, along which axis and how.
