@@ -98,4 +98,21 @@ func TestProfileReplays(t *testing.T) {
 	require.NoError(t, sinter.WriteChromeTrace(&b, r))
 	require.Equal(t, 3, bytes.Count(b.Bytes(), []byte(`"cat":"replay"`)))
 	require.NoError(t, g.Close())
+
+	// A window in a pass whose operations are dropped with the capture.
+	passes, failed := 0, errors.New("stop")
+	_, err = graphapi.Capture(ctx, s, func(s *sinter.Stream, in tensors) (tensors, error) {
+		p, err := s.OpenProfile(ctx, sinter.ProfileOptions{})
+		inside = append(inside, p)
+		out := in[0].Exp()
+		err = errors.Join(err, p.Close(ctx))
+		if passes++; passes == 4 {
+			err = failed
+		}
+		return tensors{out}, err
+	}, tensors{x})
+	require.ErrorIs(t, err, failed)
+	r, err = inside[len(inside)-1].Report(ctx)
+	require.NoError(t, err)
+	require.False(t, r.Measured())
 }

@@ -73,15 +73,33 @@ func (s suite) timing(t *testing.T) {
 		}
 	}
 
+	// The body of a condition runs as often as it says.
+	left := b.upload(i64s(3))
+	g = b.captured(func() {
+		require.NoError(t, b.increment(x, 1))
+		b.body(backend.Condition{Pred: left, Bytes: 8, Loop: true, Limit: 9}, func() { require.NoError(t, b.increment(left, -1)) })
+		require.NoError(t, b.increment(x, 1))
+	})
+	require.NoError(t, g.Replay(b.stream, nil))
+	all = spans(outer)
+	require.Len(t, all, 5)
+	if parts := all[4].Parts; parts != nil && s.values {
+		var ran []int
+		for _, p := range parts {
+			ran = append(ran, p.Launch)
+		}
+		require.Equal(t, []int{0, 1, 1, 1, 2}, ran)
+	}
+
 	// Another stream's launches are its own.
 	mine, theirs := b.stream, b.newStream()
 	b.stream = theirs
 	require.NoError(t, b.increment(x, 1))
 	b.stream = mine
-	require.Len(t, spans(outer), 4)
+	require.Len(t, spans(outer), 5)
 
 	require.NoError(t, b.dev.Close())
-	require.Len(t, spans(outer), 4, "what was measured outlives the device")
+	require.Len(t, spans(outer), 5, "what was measured outlives the device")
 	outer.Stop()
 	_, err := dev.StartTiming(b.stream)
 	fails[*backend.DeviceError](b, err)

@@ -93,6 +93,7 @@ type ProfiledSegment struct {
 func (p *Profile) Report(ctx context.Context) (*ProfileReport, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
+	p.s.finishProfiles() // its operations may have been dropped with a capture
 	switch p.state {
 	case profileOpen:
 		return nil, p.refuse(ProfileOpen)

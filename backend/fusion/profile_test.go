@@ -2,9 +2,11 @@ package fusion_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -360,4 +362,37 @@ func other(t *testing.T, rt *fusion.Runtime) *fusion.Stream {
 	s, err := rt.NewStream()
 	require.NoError(t, err)
 	return s
+}
+
+// TestProfileSideBySide: streams that use one another's tensors are measured
+// while goroutines open, close and abandon windows.
+func TestProfileSideBySide(t *testing.T) {
+	rt := open(t, fusion.Options{Fusers: fuser.Default()})
+	shared := rt.Default().NewVar(fromOnes(rt.Default(), 32))
+	streams := []*fusion.Stream{rt.Default(), other(t, rt), other(t, rt)}
+	var all sync.WaitGroup
+	for worker := range 6 {
+		s := streams[worker%len(streams)]
+		all.Go(func() {
+			for i := range 30 {
+				p, err := s.OpenProfile(context.Background(), fusion.ProfileOptions{Flush: i%3 == 0})
+				if !assert.NoError(t, err) {
+					return
+				}
+				y := s.Record(ir.Operation{Kind: ir.Exp}, s.Record(scalarOp(ir.Add, 1), shared.Value()))
+				assert.NoError(t, y.Read(context.Background(), make([]byte, 32*4)))
+				if i%5 == 4 {
+					p.Abandon()
+					continue
+				}
+				assert.NoError(t, p.Close(context.Background()))
+				assert.NoError(t, s.Flush(context.Background()))
+				r, err := p.Report(context.Background())
+				if assert.NoError(t, err) {
+					assert.True(t, r.Measured(), "at least its own operations")
+				}
+			}
+		})
+	}
+	all.Wait()
 }
