@@ -20,7 +20,9 @@ import (
 // Bisect compares bit by bit, all NaNs being one value, and an error in one run
 // alone counts as a difference. It switches off recorded graphs, then halves the
 // rewrites of all passes, then the runs of all blocks of several operations,
-// until the first that makes a difference.
+// until the first that makes a difference, with everything before it as it is
+// and everything after it left out. A fault whose effect later ones hide in the
+// outputs is not the one that is found; return what is to be compared.
 //
 // It returns f's error if the plain run fails, and an *ArgumentError if that
 // run does not repeat itself.

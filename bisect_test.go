@@ -139,6 +139,56 @@ func TestBisectGraph(t *testing.T) {
 	require.Contains(t, b.String(), "graphs")
 }
 
+// TestBisectEffect: the wrong block writes a Var, in the third of many runs of
+// one plan, the first that reads something else than zeros.
+func TestBisectEffect(t *testing.T) {
+	program := func(d *sinter.Device) (tensors, error) {
+		v := sinter.NewVar(sinter.From(d, []float32{0, 0}, 2)) // tanh 0 = sin 0
+		for i := range 20 {
+			err := d.Stream().Scope(func(*sinter.Scope) error {
+				x := sinter.From(d, []float32{0, map[int]float32{2: 1}[i]}, 2)
+				v.Set(v.Value().Add(x).Tanh())
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		return tensors{v.Value()}, nil
+	}
+	b, err := sinter.Bisect(ctx, "cpu", program, sinter.WithFusers(brokenFuser()), sinter.WithoutFusers("elementwise"))
+	require.NoError(t, err)
+	require.Equal(t, sinter.CauseBlock, b.Cause, "%v", b)
+	require.Contains(t, b.Difference.Where, "the result of Set at ")
+	require.Equal(t, []int{1}, b.Difference.Index)
+	require.Contains(t, b.Difference.Got, "0.8414", "sin 1")
+	require.Contains(t, b.Difference.Want, "0.7615", "tanh 1")
+	require.Less(t, b.Runs, 15)
+}
+
+// TestBisectPlan: what depends on neither a rewrite nor a block.
+func TestBisectPlan(t *testing.T) {
+	b, err := sinter.Bisect(ctx, "cpu", func(d *sinter.Device) (tensors, error) {
+		return tensors{sinter.Scalar(d, d.Runtime().Fusing())}, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, sinter.CausePlan, b.Cause)
+	require.Equal(t, sinter.Difference{Where: "output 0", Index: []int{}, Got: "true", Want: "false"}, b.Difference)
+	require.Empty(t, b.Avoid)
+
+	// A program that fails in the one way and not in the other.
+	failed := errors.New("only when fused")
+	b, err = sinter.Bisect(ctx, "cpu", func(d *sinter.Device) (tensors, error) {
+		if d.Runtime().Fusing() {
+			return nil, failed
+		}
+		return nil, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, sinter.CausePlan, b.Cause)
+	require.Equal(t, sinter.Difference{Where: "the program", Got: failed.Error(), Want: "no error"}, b.Difference)
+}
+
 // TestBisectNothing: programs that compute what they should.
 func TestBisectNothing(t *testing.T) {
 	nan := float32(math.NaN())

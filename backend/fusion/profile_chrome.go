@@ -68,10 +68,8 @@ func WriteChromeTrace(w io.Writer, reports ...*ProfileReport) error {
 		t.block(b)
 	}
 	slices.SortStableFunc(t.events, func(a, b chromeEvent) int {
-		if c := cmp.Compare(a.Time, b.Time); c != 0 {
-			return c
-		}
-		return cmp.Compare(b.length(), a.length()) // what holds before what is held
+		// What holds comes before what is held, even if both are as long.
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(b.length(), a.length()), cmp.Compare(a.rank(), b.rank()))
 	})
 	out := struct {
 		Unit   string        `json:"displayTimeUnit"`
@@ -88,6 +86,14 @@ func (e *chromeEvent) length() float64 {
 		return 0
 	}
 	return *e.Dur
+}
+
+// rank is 1 for what lies in a block.
+func (e *chromeEvent) rank() int {
+	if e.Cat == "kernel" {
+		return 1
+	}
+	return 0
 }
 
 func (t *chromeTrace) at(x time.Time) float64 { return float64(x.Sub(t.base)) / 1e3 }

@@ -60,6 +60,7 @@ func readTrace(t *testing.T, reports ...*fusion.ProfileReport) []traceEvent {
 			const slack = 1e-6 // of a sum of microseconds as float64
 			end := *e.Ts + *e.Dur
 			stack := slices.DeleteFunc(open[thread], func(x float64) bool { return x <= *e.Ts+slack })
+			require.Equal(t, e.Cat == "kernel", len(stack) > 0, "kernels lie in blocks, blocks in nothing")
 			if n := len(stack); n > 0 {
 				require.LessOrEqual(t, end, stack[n-1]+slack, "%s does not nest", e.Name)
 			}
