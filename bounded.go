@@ -1,6 +1,7 @@
 package sinter
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sinter-ml/sinter/ir"
@@ -14,18 +15,36 @@ import (
 // 0). Places beyond hold fill; elements beyond n are left out.
 func (t *Tensor) MaskedSelect(mask *Tensor, n int, fill float64) (elements, count *Tensor) {
 	c := compoundOf(t, mask)
-	if err := bounded(n); err != nil {
+	if bad := c.bounded("MaskedSelect", n, t, mask); bad != nil {
+		return bad, bad
+	}
+	shape, err := broadcast(t, mask)
+	if err == nil && mask.DType() != Bool {
+		err = &DTypeError{Msg: fmt.Sprintf("mask is %v, want bool", mask.DType())}
+	}
+	if err != nil {
 		bad := c.fail("MaskedSelect", t, err)
 		return bad, bad
 	}
-	like := c.op(ir.Operation{Kind: ir.Where}, mask, t, t) // of the broadcast shape
-	keep := c.expand(mask, like.val().Shape())
-	return c.compact(c.flat(like), c.flat(keep), n, fill)
+	return c.compact(c.flat(c.expand(t, shape)), c.flat(c.expand(mask, shape)), n, fill)
 }
 
-func bounded(n int) error {
+// broadcast returns the shape two tensors broadcast to.
+func broadcast(t, u *Tensor) (Shape, error) {
+	op := ir.Operation{Kind: ir.Equal, Inputs: []ir.TensorRef{{Shape: t.val().Shape(), DType: Bool}, {Shape: u.val().Shape(), DType: Bool}}}
+	if err := op.Check(); err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	return op.Outputs[0].Shape, nil
+}
+
+// bounded is refuse, of a number of places too that cannot be.
+func (c compound) bounded(name string, n int, in ...*Tensor) *Tensor {
+	if bad := c.refuse(name, in...); bad != nil {
+		return bad
+	}
 	if n < 0 || n >= ir.MaxElements {
-		return &ArgumentError{Msg: fmt.Sprintf("%d is no number of elements", n)}
+		return c.fail(name, in[0], &ArgumentError{Msg: fmt.Sprintf("%d is no number of elements", n)})
 	}
 	return nil
 }
@@ -52,8 +71,7 @@ func (c compound) compact(t, keep *Tensor, n int, fill float64) (elements, count
 // beyond hold −1; elements beyond n are left out.
 func (t *Tensor) Nonzero(n int) (coordinates, count *Tensor) {
 	c := compoundOf(t)
-	if err := bounded(n); err != nil {
-		bad := c.fail("Nonzero", t, err)
+	if bad := c.bounded("Nonzero", n, t); bad != nil {
 		return bad, bad
 	}
 	shape := t.val().Shape()
@@ -78,12 +96,11 @@ func (t *Tensor) Nonzero(n int) (coordinates, count *Tensor) {
 // beyond n are left out. Each NaN counts, and zeros of both signs are one.
 func (t *Tensor) Unique(n int, fill float64) (elements, count *Tensor) {
 	c := compoundOf(t)
-	if err := bounded(n); err != nil {
-		bad := c.fail("Unique", t, err)
+	if bad := c.bounded("Unique", n, t); bad != nil {
 		return bad, bad
 	}
 	sorted := c.op(order(ir.Sort, 0, 0, Ascending), c.flat(t))
-	total := sorted.Dim(0)
+	total := t.val().Shape().NumElements()
 	if total == 0 {
 		return c.full(t.DType(), fill, n), c.full(I64, 0)
 	}
@@ -96,8 +113,8 @@ func (t *Tensor) Unique(n int, fill float64) (elements, count *Tensor) {
 // *IndexError at the read.
 func (t *Tensor) OneHot(classes int, dtype DType) *Tensor {
 	c := compoundOf(t)
-	if err := bounded(classes); err != nil {
-		return c.fail("OneHot", t, err)
+	if bad := c.bounded("OneHot", classes, t); bad != nil {
+		return bad
 	}
 	shape := append(t.val().Shape().Clone(), 1)
 	index := c.reshape(t, shape)

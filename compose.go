@@ -10,11 +10,33 @@ import (
 // every result.
 type compound struct {
 	pc uintptr
-	s  *fusion.Stream // for operations without operands
+	s  *fusion.Stream  // for operations without operands
+	rt *fusion.Runtime // where s is nil because every operand is a leaf
 }
 
 // compoundOf starts a compound of exported functions, which call it directly.
-func compoundOf(in ...*Tensor) compound { return compound{caller(3), streamOf(in)} }
+func compoundOf(in ...*Tensor) compound { return compound{caller(3), homeOf(in), runtimeOf(in)} }
+
+// compoundAt is compoundOf for functions that make tensors.
+func compoundAt(at Placer) compound { return compound{pc: caller(3), s: place(at)} }
+
+// refuse returns the result of a function whose operands lack a tensor or
+// carry an error, nil if they do not.
+func (c compound) refuse(name string, in ...*Tensor) *Tensor {
+	missing := false
+	for _, t := range in {
+		switch {
+		case t.val() == nilValue:
+			missing = true
+		case t.Err() != nil:
+			return t.failed(name, nil)
+		}
+	}
+	if missing {
+		return c.fail(name, nil, errNil)
+	}
+	return nil
+}
 
 func (c compound) op(op ir.Operation, in ...*Tensor) *Tensor {
 	op.PC = c.pc
@@ -30,22 +52,43 @@ func (c compound) scalar(kind ir.Kind, t *Tensor, x float64) *Tensor {
 	return c.op(ir.Operation{Kind: kind, Scalars: []ir.Scalar{s}}, t)
 }
 
-func (c compound) fail(name string, t *Tensor, err error) *Tensor { return t.failed(name, err) }
+// fail returns the result of a function that cannot be recorded, whose first
+// operand is t, if there is one.
+func (c compound) fail(name string, t *Tensor, err error) *Tensor {
+	if t.val() != nilValue {
+		return t.failed(name, err)
+	}
+	switch s := c.s; {
+	case s != nil:
+		return &Tensor{v: s.Fail(name, c.pc, nil, ir.Invalid, err)}
+	case c.rt != nil:
+		return &Tensor{v: c.rt.Default().Fail(name, c.pc, nil, ir.Invalid, err)}
+	}
+	return orphan(name, err)
+}
 
-// make records an operation without operands.
+// make records an operation without operands: where the operands of the
+// function are, and if those are leaves, where it is used.
 func (c compound) make(op ir.Operation) *Tensor {
 	op.PC = c.pc
-	if c.s == nil {
-		return orphan(op.Kind.String(), errNil)
+	switch {
+	case c.s != nil:
+		return &Tensor{v: c.s.Record(op)}
+	case c.rt != nil:
+		return &Tensor{v: c.rt.Defer(op)}
 	}
-	return &Tensor{v: c.s.Record(op)}
+	return orphan(op.Kind.String(), errNoPlace)
 }
+
+// same is t under a handle of its own, so that releasing the one leaves the
+// other.
+func (c compound) same(t *Tensor) *Tensor { return c.reshape(t, t.val().Shape()) }
 
 // full is one value of any shape, rank 0 if none is given.
 func (c compound) full(dtype DType, x float64, shape ...int) *Tensor {
 	s, err := scalarOf(dtype, x)
 	if err != nil {
-		return orphan(ir.Full.String(), err)
+		return c.fail(ir.Full.String(), nil, err)
 	}
 	return c.make(ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{Shape: shape, DType: dtype}, Scalars: []ir.Scalar{s}})
 }
@@ -92,6 +135,9 @@ func (c compound) permute(t *Tensor, axes []int) *Tensor {
 func (c compound) part(t *Tensor, axis, start, n int) *Tensor {
 	shape := t.val().Shape()
 	op := ir.Operation{Kind: ir.Slice, Ranges: make([]ir.Range, len(shape))}
+	if t.Err() != nil {
+		return c.op(op, t)
+	}
 	for i, d := range shape {
 		op.Ranges[i] = ir.Range{Len: d, Step: 1}
 	}

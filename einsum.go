@@ -16,8 +16,11 @@ import (
 // Operands are contracted from left to right, each pair by one MatMul.
 func Einsum(equation string, ts ...*Tensor) *Tensor {
 	c := compoundOf(ts...)
-	if len(ts) == 0 || ts[0] == nil {
-		return orphan("Einsum", errNil)
+	if len(ts) == 0 {
+		return orphan("Einsum", &ArgumentError{Msg: "needs at least one tensor"})
+	}
+	if bad := c.refuse("Einsum", ts...); bad != nil {
+		return bad
 	}
 	e, err := parseEinsum(equation, ts)
 	if err != nil {
@@ -160,7 +163,10 @@ func (c compound) einsum(e *einsum, ts []*Tensor) *Tensor {
 	for i, l := range e.out {
 		axes[i] = slices.Index(have, l)
 	}
-	return c.permute(acc, axes)
+	if out := c.permute(acc, axes); out != ts[0] {
+		return out
+	}
+	return c.same(acc)
 }
 
 // distinct takes the diagonal of axes that share a label.

@@ -224,6 +224,12 @@ func (t *Tensor) LeakyRelu(slope float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.LeakyRelu}, slope)
 }
 
+// LeakyReluTensor is LeakyRelu with a slope that a tensor of rank 0 and of t's
+// dtype holds, so that it may change between replays.
+func (t *Tensor) LeakyReluTensor(slope *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.LeakyRelu}, []*Tensor{t}, slope)
+}
+
 // PRelu returns each element x where x ≥ 0, else slope·x, slope being a tensor.
 // Floats.
 func (t *Tensor) PRelu(slope *Tensor) *Tensor {
@@ -233,6 +239,12 @@ func (t *Tensor) PRelu(slope *Tensor) *Tensor {
 // Elu returns each element x where x > 0, else alpha·(e^x − 1). Floats.
 func (t *Tensor) Elu(alpha float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Elu}, alpha)
+}
+
+// EluTensor is Elu with an alpha that a tensor of rank 0 and of t's dtype
+// holds, so that it may change between replays.
+func (t *Tensor) EluTensor(alpha *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.Elu}, []*Tensor{t}, alpha)
 }
 
 // Selu returns the scaled exponential linear unit of each element; Elu with
@@ -245,6 +257,12 @@ func (t *Tensor) Selu() *Tensor {
 // Floats.
 func (t *Tensor) Celu(alpha float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Celu}, alpha)
+}
+
+// CeluTensor is Celu with an alpha that a tensor of rank 0 and of t's dtype
+// holds, so that it may change between replays.
+func (t *Tensor) CeluTensor(alpha *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.Celu}, []*Tensor{t}, alpha)
 }
 
 // Sigmoid returns 1/(1+e^−x) for each element x. Floats.
@@ -309,10 +327,22 @@ func (t *Tensor) LeakyReluBackward(gradient *Tensor, slope float64) *Tensor {
 	return t.applyScalars2(ir.Operation{Kind: ir.LeakyReluBackward}, gradient, slope)
 }
 
+// LeakyReluBackwardTensor is LeakyReluBackward with a slope that a tensor of
+// rank 0 and of t's dtype holds, so that it may change between replays.
+func (t *Tensor) LeakyReluBackwardTensor(gradient *Tensor, slope *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.LeakyReluBackward}, []*Tensor{t, gradient}, slope)
+}
+
 // EluBackward returns the gradient of Elu from its operand and the gradient of
 // its output. Floats.
 func (t *Tensor) EluBackward(gradient *Tensor, alpha float64) *Tensor {
 	return t.applyScalars2(ir.Operation{Kind: ir.EluBackward}, gradient, alpha)
+}
+
+// EluBackwardTensor is EluBackward with an alpha that a tensor of rank 0 and of
+// t's dtype holds, so that it may change between replays.
+func (t *Tensor) EluBackwardTensor(gradient *Tensor, alpha *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.EluBackward}, []*Tensor{t, gradient}, alpha)
 }
 
 // SeluBackward returns the gradient of Selu from its operand and the gradient
@@ -325,6 +355,12 @@ func (t *Tensor) SeluBackward(gradient *Tensor) *Tensor {
 // of its output. Floats.
 func (t *Tensor) CeluBackward(gradient *Tensor, alpha float64) *Tensor {
 	return t.applyScalars2(ir.Operation{Kind: ir.CeluBackward}, gradient, alpha)
+}
+
+// CeluBackwardTensor is CeluBackward with an alpha that a tensor of rank 0 and
+// of t's dtype holds, so that it may change between replays.
+func (t *Tensor) CeluBackwardTensor(gradient *Tensor, alpha *Tensor) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.CeluBackward}, []*Tensor{t, gradient}, alpha)
 }
 
 // SigmoidBackward returns the gradient of Sigmoid from its output and the

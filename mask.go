@@ -2,18 +2,38 @@ package sinter
 
 import "github.com/sinter-ml/sinter/ir"
 
+// Where returns a where mask (bool) is true, else b; the three broadcast.
+func Where(mask, a, b *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Where}, mask, a, b)
+}
+
+// WhereScalar returns a where mask (bool) is true, else value; mask and a
+// broadcast.
+func WhereScalar(mask, a *Tensor, value float64) *Tensor {
+	c := compoundOf(mask, a)
+	return c.op(ir.Operation{Kind: ir.Where}, mask, a, c.like(a, value))
+}
+
 // MaskFill returns t with value where mask (bool, broadcasting) is true.
 func (t *Tensor) MaskFill(mask *Tensor, value float64) *Tensor {
-	op := ir.Operation{Kind: ir.Where, PC: caller(2)}
-	c, err := scalarOf(t.DType(), value)
+	c := compoundOf(t, mask)
+	return c.op(ir.Operation{Kind: ir.Where}, mask, c.like(t, value), t)
+}
+
+// MaskFillTensor is MaskFill with values of t's dtype that broadcast, such as a
+// rank-0 tensor that may change between replays.
+func (t *Tensor) MaskFillTensor(mask, values *Tensor) *Tensor {
+	return apply(ir.Operation{Kind: ir.Where}, mask, values, t)
+}
+
+// like is a value as a tensor of rank 0 and of t's dtype.
+func (c compound) like(t *Tensor, value float64) *Tensor {
+	if t.val() == nilValue || t.Err() != nil {
+		return t
+	}
+	s, err := scalarOf(t.DType(), value)
 	if err != nil {
-		return t.fail(op, err)
+		return c.fail(ir.Where.String(), t, err)
 	}
-	full := ir.Operation{Kind: ir.Full, PC: op.PC, Attrs: ir.Attrs{DType: t.DType()}, Scalars: []ir.Scalar{c}}
-	s := streamOf([]*Tensor{t, mask})
-	if s == nil {
-		return orphan(op.Kind.String(), errNil)
-	}
-	fill := &Tensor{v: s.Record(full)}
-	return record(op, []*Tensor{mask, fill, t})
+	return c.make(ir.Operation{Kind: ir.Full, Attrs: ir.Attrs{DType: t.DType()}, Scalars: []ir.Scalar{s}})
 }

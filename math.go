@@ -1,7 +1,7 @@
 package sinter
 
 import (
-	"math"
+	"fmt"
 
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -25,8 +25,8 @@ func (t *Tensor) Bitcast(dtype DType) *Tensor {
 	return apply(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: dtype}}, t)
 }
 
-// Clamp returns min(max(x, lo), hi); NaN stays. Floats and i64. The bounds are
-// exact for i64 tensors up to ±2⁵³; beyond, use tensors made by [Scalar] and
+// Clamp returns min(max(x, lo), hi); NaN stays. Floats and integers. The bounds
+// of integers are exact up to ±2⁵³; beyond, use tensors made by [Scalar] and
 // [Tensor.ClampTensor].
 func (t *Tensor) Clamp(lo, hi float64) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Clamp}, lo, hi)
@@ -35,13 +35,7 @@ func (t *Tensor) Clamp(lo, hi float64) *Tensor {
 // ClampTensor is Clamp with bounds held by rank-0 tensors of t's dtype, so that
 // they may change between replays.
 func (t *Tensor) ClampTensor(lo, hi *Tensor) *Tensor {
-	d := t.DType().Compute()
-	return apply(ir.Operation{Kind: ir.Clamp, Scalars: []ir.Scalar{{DType: d, Input: 1}, {DType: d, Input: 2}}}, t, lo, hi)
-}
-
-// Where returns a where mask (bool) is true, else b; the three broadcast.
-func Where(mask, a, b *Tensor) *Tensor {
-	return apply(ir.Operation{Kind: ir.Where}, mask, a, b)
+	return t.applyHeld(ir.Operation{Kind: ir.Clamp}, []*Tensor{t}, lo, hi)
 }
 
 // MulAdd returns t·b + c rounded once, a fused multiply-add; the three
@@ -71,6 +65,39 @@ func (t *Tensor) MatMul(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.MatMul}, t, u)
 }
 
+// Dot returns the sum of the products of two vectors of one length, as a tensor
+// of rank 0.
+func (t *Tensor) Dot(u *Tensor) *Tensor {
+	c := compoundOf(t, u)
+	if bad := c.vectors("Dot", t, u); bad != nil {
+		return bad
+	}
+	return c.op(ir.Operation{Kind: ir.MatMul}, t, u)
+}
+
+// Outer returns the products of each element of a vector [m] with each of
+// another [n], as [m, n].
+func (t *Tensor) Outer(u *Tensor) *Tensor {
+	c := compoundOf(t, u)
+	if bad := c.vectors("Outer", t, u); bad != nil {
+		return bad
+	}
+	return c.op(ir.Operation{Kind: ir.Mul}, c.reshape(t, Shape{t.Dim(0), 1}), u)
+}
+
+// vectors is refuse, of what is no vector too.
+func (c compound) vectors(name string, ts ...*Tensor) *Tensor {
+	if bad := c.refuse(name, ts...); bad != nil {
+		return bad
+	}
+	for i, t := range ts {
+		if t.Rank() != 1 {
+			return c.fail(name, t, &ShapeError{Msg: fmt.Sprintf("operand %d has rank %d, want a vector", i, t.Rank())})
+		}
+	}
+	return nil
+}
+
 // IntMatMul is MatMul of i8 or u8 tensors, which may differ, exact in i32.
 func (t *Tensor) IntMatMul(u *Tensor) *Tensor {
 	return apply(ir.Operation{Kind: ir.IntMatMul}, t, u)
@@ -79,141 +106,5 @@ func (t *Tensor) IntMatMul(u *Tensor) *Tensor {
 // Linear returns t·weight + bias for t [..., in], weight [in, out] and bias
 // [out] or nil, rounded once at the end.
 func (t *Tensor) Linear(weight, bias *Tensor) *Tensor {
-	if bias == nil {
-		return apply(ir.Operation{Kind: ir.Linear}, t, weight)
-	}
-	return apply(ir.Operation{Kind: ir.Linear}, t, weight, bias)
-}
-
-// Softmax returns e^x / Σe^x over the axes, all of them if none is given.
-func (t *Tensor) Softmax(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Softmax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
-}
-
-// LogSoftmax returns the logarithm of Softmax.
-func (t *Tensor) LogSoftmax(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.LogSoftmax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
-}
-
-// LayerNorm normalises the last axis to mean 0 and variance 1 (ε is added to
-// the variance), then scales by weight and adds bias; both are [n] or nil, and
-// bias needs a weight.
-func (t *Tensor) LayerNorm(weight, bias *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.LayerNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	if weight == nil && bias != nil {
-		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
-	}
-	return record(op, present(t, weight, bias))
-}
-
-// RMSNorm divides the last axis by the root of its mean square (ε is added to
-// the mean), then scales by weight, [n] or nil.
-func (t *Tensor) RMSNorm(weight *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.RMSNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	return record(op, present(t, weight))
-}
-
-// GroupNorm normalises the channels, axis 1 of t [n, c, ...], in equal groups,
-// each together with all axes after, to mean 0 and variance 1 (ε is added to the
-// variance), then scales by weight and adds bias; both are [c] or nil, and bias
-// needs a weight.
-func (t *Tensor) GroupNorm(groups int, weight, bias *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.GroupNorm, PC: caller(2), Attrs: ir.Attrs{N: groups}, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	if weight == nil && bias != nil {
-		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
-	}
-	return record(op, present(t, weight, bias))
-}
-
-// InstanceNorm is GroupNorm with a group for each channel.
-func (t *Tensor) InstanceNorm(weight, bias *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.GroupNorm, PC: caller(2), Attrs: ir.Attrs{N: max(t.Dim(1), 1)}, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	if weight == nil && bias != nil {
-		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
-	}
-	return record(op, present(t, weight, bias))
-}
-
-// BatchNorm returns (t − mean)/√(variance + ε)·weight + bias for t [n, c, ...]
-// and statistics of each channel, all [c]; weight and bias may be nil, and bias
-// needs a weight.
-func (t *Tensor) BatchNorm(mean, variance, weight, bias *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: ir.BatchNorm, PC: caller(2), Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	if weight == nil && bias != nil {
-		return t.fail(op, &ArgumentError{Msg: "a bias needs a weight"})
-	}
-	if mean == nil || variance == nil {
-		return t.fail(op, errNil)
-	}
-	return record(op, present(t, mean, variance, weight, bias))
-}
-
-// SoftmaxBackward returns the gradient of Softmax over the axes, t being its
-// output.
-func (t *Tensor) SoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.SoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
-}
-
-// LogSoftmaxBackward returns the gradient of LogSoftmax over the axes, t being
-// its output.
-func (t *Tensor) LogSoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.LogSoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
-}
-
-// LayerNormBackward returns the gradient of LayerNorm with respect to t;
-// weight is [n] or nil.
-func (t *Tensor) LayerNormBackward(gradient, weight *Tensor, epsilon float64) *Tensor {
-	return t.normBackward(ir.LayerNormBackward, caller(2), gradient, weight, epsilon)
-}
-
-// RMSNormBackward returns the gradient of RMSNorm with respect to t; weight is
-// [n] or nil.
-func (t *Tensor) RMSNormBackward(gradient, weight *Tensor, epsilon float64) *Tensor {
-	return t.normBackward(ir.RMSNormBackward, caller(2), gradient, weight, epsilon)
-}
-
-func (t *Tensor) normBackward(kind ir.Kind, pc uintptr, gradient, weight *Tensor, epsilon float64) *Tensor {
-	op := ir.Operation{Kind: kind, PC: pc, Scalars: []ir.Scalar{ir.FloatScalar(t.DType(), epsilon)}}
-	if gradient == nil {
-		return t.fail(op, errNil)
-	}
-	return record(op, present(t, gradient, weight))
-}
-
-// present returns the operands up to the first that is missing.
-func present(ts ...*Tensor) []*Tensor {
-	for i, t := range ts {
-		if i > 0 && t == nil {
-			return ts[:i]
-		}
-	}
-	return ts
-}
-
-// AttentionOptions are the optional parts of [Tensor.Attention].
-type AttentionOptions struct {
-	Mask   *Tensor // broadcasts to [b,h,m,n]; bool (false hides) or additive
-	Scale  float64 // 0: 1/√d
-	Causal bool    // key j is visible to query i if j ≤ i + Offset
-	Offset int     // with Causal: how many keys come before query 0's own, such as a cache's; may be negative
-}
-
-// Attention returns softmax(scale·q·kᵀ + mask)·v for q [b,h,m,d], k [b,g,n,d]
-// and v [b,g,n,e], h a multiple of g. A row with nothing visible is 0.
-func (t *Tensor) Attention(k, v *Tensor, o AttentionOptions) *Tensor {
-	op := ir.Operation{Kind: ir.Attention, PC: caller(2)}
-	op.Attrs.Flag = o.Causal
-	if o.Causal {
-		op.Attrs.N = o.Offset
-	}
-	scale := o.Scale
-	if scale == 0 {
-		scale = 1 / math.Sqrt(float64(t.Dim(-1)))
-	}
-	op.Scalars = []ir.Scalar{ir.FloatScalar(t.DType(), scale)}
-	in := []*Tensor{t, k, v}
-	if o.Mask != nil {
-		in = append(in, o.Mask)
-	}
-	return record(op, in)
+	return apply(ir.Operation{Kind: ir.Linear}, append([]*Tensor{t, weight}, given(bias)...)...)
 }

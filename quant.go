@@ -102,15 +102,20 @@ func (q *QTensor) Shape() Shape {
 
 // Err returns the error a part carries, if it is known yet.
 func (q *QTensor) Err() error {
-	if q == nil {
-		return errNil
-	}
-	for _, t := range []*Tensor{q.Data, q.Scale, q.Zero} {
-		if t != nil && t.Err() != nil {
-			return t.Err()
+	for _, t := range q.parts() {
+		if err := t.Err(); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// parts returns the tensors q is made of, nil for those it lacks.
+func (q *QTensor) parts() []*Tensor {
+	if q == nil {
+		return []*Tensor{nil}
+	}
+	return append([]*Tensor{q.Data, q.Scale}, given(q.Zero)...)
 }
 
 // NewQTensor puts a quantised tensor together from its parts, whose shapes and
@@ -125,32 +130,43 @@ func NewQTensor(scheme QuantScheme, data, scale, zero *Tensor, shape ...int) (*Q
 		want[len(want)-1] = (want[len(want)-1] + 1) / 2
 		dtype = U8
 	}
-	_, scales := s.grouped(shape)
-	parts := []struct {
-		name  string
-		t     *Tensor
-		dtype DType
-		shape Shape
-	}{{"data", data, dtype, want}, {"scale", scale, F32, scales}, {"zero", zero, I8, scales}}
-	if !s.Affine {
-		if zero != nil {
-			return nil, &ArgumentError{Msg: "a symmetric scheme has no zero point"}
-		}
-		parts = parts[:2]
+	q := &QTensor{Scheme: s, shape: Shape(shape).Clone(), Data: data, Scale: scale, Zero: zero}
+	if err := checkPart("data", data, dtype, want); err != nil {
+		return nil, err
 	}
-	for _, p := range parts {
-		switch {
-		case p.t == nil:
-			return nil, &ArgumentError{Msg: p.name + " is nil"}
-		case p.t.Err() != nil:
-			return nil, p.t.Err()
-		case p.t.DType() != p.dtype:
-			return nil, &DTypeError{Msg: fmt.Sprintf("%s is %v, want %v", p.name, p.t.DType(), p.dtype)}
-		case !p.t.val().Shape().Equal(p.shape):
-			return nil, &ShapeError{Msg: fmt.Sprintf("%s has shape %v, want %v", p.name, p.t.val().Shape(), p.shape)}
-		}
+	if err := q.checkScales(); err != nil {
+		return nil, err
 	}
-	return &QTensor{Scheme: s, shape: Shape(shape).Clone(), Data: data, Scale: scale, Zero: zero}, nil
+	return q, nil
+}
+
+// checkScales checks the scales and zero points.
+func (q *QTensor) checkScales() error {
+	_, scales := q.Scheme.grouped(q.shape)
+	if err := checkPart("scale", q.Scale, F32, scales); err != nil {
+		return err
+	}
+	switch {
+	case q.Scheme.Affine:
+		return checkPart("zero", q.Zero, I8, scales)
+	case q.Zero != nil:
+		return &ArgumentError{Msg: "a symmetric scheme has no zero point"}
+	}
+	return nil
+}
+
+func checkPart(name string, t *Tensor, dtype DType, shape Shape) error {
+	switch {
+	case t.val() == nilValue:
+		return &ArgumentError{Msg: name + " is nil"}
+	case t.Err() != nil:
+		return t.Err()
+	case t.DType() != dtype:
+		return &DTypeError{Msg: fmt.Sprintf("%s is %v, want %v", name, t.DType(), dtype)}
+	case !t.val().Shape().Equal(shape):
+		return &ShapeError{Msg: fmt.Sprintf("%s has shape %v, want %v", name, t.val().Shape(), shape)}
+	}
+	return nil
 }
 
 // ScaleShape returns the shape of the scales: 1 along the axes that share them;
@@ -170,15 +186,11 @@ func (q *QTensor) ScaleShape() Shape {
 // infinity has that for a scale.
 func (t *Tensor) Quantize(scheme QuantScheme) *QTensor {
 	c := compoundOf(t)
-	s, err := scheme.check(t.val().Shape())
-	if err == nil && !t.DType().IsFloat() && t.Err() == nil {
-		err = &DTypeError{Msg: fmt.Sprintf("quantisation is not defined for %v", t.DType())}
-	}
-	if err != nil {
-		bad := c.fail("Quantize", t, err)
+	q, bad := c.quantizing(t, scheme)
+	if bad != nil {
 		return &QTensor{Scheme: scheme, Data: bad, Scale: bad}
 	}
-	q := &QTensor{Scheme: s, shape: t.val().Shape().Clone()}
+	s := q.Scheme
 	elements, scales := s.grouped(q.shape)
 	x := c.reshape(c.cast(t, F32), elements)
 	var axes []int
@@ -201,6 +213,42 @@ func (t *Tensor) Quantize(scheme QuantScheme) *QTensor {
 	}
 	q.Data = c.quantized(x, q)
 	return q
+}
+
+// QuantizeWith returns t quantised with scales and zero points that are known,
+// such as those of a calibration, of the shape [QTensor.ScaleShape] gives; zero
+// is nil if the scheme is symmetric.
+func (t *Tensor) QuantizeWith(scheme QuantScheme, scale, zero *Tensor) *QTensor {
+	c := compoundOf(append([]*Tensor{t, scale}, given(zero)...)...)
+	q, bad := c.quantizing(t, scheme)
+	if bad == nil {
+		q.Scale, q.Zero = scale, zero
+		if err := q.checkScales(); err != nil {
+			bad = c.fail("Quantize", t, err)
+		}
+	}
+	if bad != nil {
+		return &QTensor{Scheme: scheme, Data: bad, Scale: bad}
+	}
+	elements, _ := q.Scheme.grouped(q.shape)
+	q.Data = c.quantized(c.reshape(c.cast(t, F32), elements), q)
+	return q
+}
+
+// quantizing returns t's quantised tensor without parts, or why there is none.
+func (c compound) quantizing(t *Tensor, scheme QuantScheme) (*QTensor, *Tensor) {
+	const name = "Quantize"
+	if bad := c.refuse(name, t); bad != nil {
+		return nil, bad
+	}
+	s, err := scheme.check(t.val().Shape())
+	if err == nil && !t.DType().IsFloat() {
+		err = &DTypeError{Msg: fmt.Sprintf("is not defined for %v, only for %v", t.DType(), ir.Floats)}
+	}
+	if err != nil {
+		return nil, c.fail(name, t, err)
+	}
+	return &QTensor{Scheme: s, shape: t.Shape()}, nil
 }
 
 // extreme reduces axes; there is none of nothing.
@@ -244,47 +292,14 @@ func (c compound) quantized(x *Tensor, q *QTensor) *Tensor {
 	return data
 }
 
-// pack stores two integers of 4 bits in a byte, the first in the low half.
-func (c compound) pack(data *Tensor) *Tensor {
-	shape := data.val().Shape()
-	last := len(shape) - 1
-	if shape[last]%2 != 0 {
-		pads := make([]int, 2*len(shape))
-		pads[len(pads)-1] = 1
-		data = c.op(ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: pads}, Scalars: []ir.Scalar{ir.IntScalar(I8, 0)}}, data)
-	}
-	n := data.Dim(last) / 2
-	pairs := c.reshape(c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: U8}}, data), append(shape[:last:last].Clone(), n, 2))
-	to := append(shape[:last:last].Clone(), n)
-	low := c.scalar(ir.BitwiseAnd, c.reshape(c.part(pairs, last+1, 0, 1), to), 15)
-	high := c.scalar(ir.ShiftLeft, c.reshape(c.part(pairs, last+1, 1, 1), to), 4)
-	return c.op(ir.Operation{Kind: ir.BitwiseOr}, low, high)
-}
-
-// integers returns the stored integers as i8 of the tensor's shape.
-func (c compound) integers(q *QTensor) *Tensor {
-	if q.Scheme.Bits == 8 {
-		return q.Data
-	}
-	last := len(q.shape) - 1
-	bytes := c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: I8}}, q.Data)
-	stored := bytes.val().Shape()
-	pairs := c.expand(c.reshape(bytes, append(stored.Clone(), 1)), append(stored.Clone(), 2))
-	// Each half is moved to the top and back with its sign.
-	up := c.cast(c.scalar(ir.Mul, c.scalar(ir.Sub, c.count(2, 0, 1), 1), -4), I8)
-	down := c.scalar(ir.ShiftRight, c.op(ir.Operation{Kind: ir.ShiftLeft}, pairs, up), 4)
-	wide := append(stored[:last:last].Clone(), stored[last]*2)
-	return c.part(c.reshape(down, wide), last, 0, q.shape[last])
-}
-
 // Dequantize returns (q − zero)·scale, computed in f32, as a float dtype.
 func (q *QTensor) Dequantize(dtype DType) *Tensor {
-	if q == nil {
-		return orphan("Dequantize", errNil)
+	c := compoundOf(q.parts()...)
+	if bad := c.refuse("Dequantize", q.parts()...); bad != nil {
+		return bad
 	}
-	c := compoundOf(q.Data, q.Scale)
-	if q.Err() == nil && !dtype.IsFloat() {
-		return c.fail("Dequantize", q.Data, &DTypeError{Msg: fmt.Sprintf("dequantisation is not defined for %v", dtype)})
+	if !dtype.IsFloat() {
+		return c.fail("Dequantize", q.Data, &DTypeError{Msg: fmt.Sprintf("is not defined to %v, only to %v", dtype, ir.Floats)})
 	}
 	elements, _ := q.Scheme.grouped(q.shape)
 	v := c.reshape(c.cast(c.integers(q), F32), elements)

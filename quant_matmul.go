@@ -2,6 +2,7 @@ package sinter
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -14,18 +15,32 @@ import (
 // x.MatMul(w.Dequantize(x.DType())), which reads the integers in the product's
 // kernel.
 func (q *QTensor) MatMul(w *QTensor) *Tensor {
-	if q == nil || w == nil {
-		return orphan("MatMul", errNil)
+	return compoundOf(append(q.parts(), w.parts()...)...).product("MatMul", q, w)
+}
+
+// Linear returns q·w + bias in f32 for q [..., in], w [in, out] and bias [out]
+// (f32) or nil: [QTensor.MatMul], then a sum of its own.
+func (q *QTensor) Linear(w *QTensor, bias *Tensor) *Tensor {
+	c := compoundOf(append(q.parts(), append(w.parts(), given(bias)...)...)...)
+	y := c.product("Linear", q, w)
+	switch {
+	case bias == nil || y.Err() != nil:
+		return y
+	case bias.Err() != nil:
+		return c.refuse("Linear", bias)
+	case bias.Rank() != 1 || bias.Dim(0) != w.shape[1]:
+		return c.fail("Linear", y, &ShapeError{Msg: fmt.Sprintf("bias of shape %v is not a vector of length %d", bias.Shape(), w.shape[1])})
 	}
-	c := compoundOf(q.Data, q.Scale, w.Data, w.Scale)
-	for _, x := range []*QTensor{q, w} {
-		if x.Err() != nil {
-			return c.fail("MatMul", x.Data, x.Err())
-		}
+	return c.op(ir.Operation{Kind: ir.Add}, y, bias)
+}
+
+func (c compound) product(name string, q, w *QTensor) *Tensor {
+	if bad := c.refuse(name, append(q.parts(), w.parts()...)...); bad != nil {
+		return bad
 	}
 	block, err := q.product(w)
 	if err != nil {
-		return c.fail("MatMul", q.Data, err)
+		return c.fail(name, q.Data, err)
 	}
 	k := w.shape[0]
 	if block == 0 {
@@ -64,6 +79,20 @@ func (q *QTensor) MatMul(w *QTensor) *Tensor {
 	return c.reshape(c.reduce(ir.Sum, v, r), append(batch.Clone(), m, n))
 }
 
+// longestSum returns how many products of a symmetric or an affine operand with
+// another an i32 holds, whatever they are.
+func longestSum(a, b QuantScheme) int {
+	greatest := 1
+	for _, s := range []QuantScheme{a, b} {
+		span := 1 << (s.Bits - 1)
+		if s.Affine {
+			span = 1<<s.Bits - 1
+		}
+		greatest *= span
+	}
+	return math.MaxInt32 / greatest
+}
+
 // product checks that q and w multiply and returns the length of their blocks,
 // 0 if there are none.
 func (q *QTensor) product(w *QTensor) (block int, err error) {
@@ -87,6 +116,13 @@ func (q *QTensor) product(w *QTensor) (block int, err error) {
 		default:
 			block = x.s.Block
 		}
+	}
+	sum := block
+	if sum == 0 {
+		sum = w.shape[0]
+	}
+	if most := longestSum(q.Scheme, w.Scheme); sum > most {
+		return 0, &ShapeError{Msg: fmt.Sprintf("a sum of %d products may not fit i32, the longest that does has %d: use blocks", sum, most)}
 	}
 	return block, nil
 }

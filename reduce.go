@@ -1,6 +1,7 @@
 package sinter
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/sinter-ml/sinter/ir"
@@ -50,17 +51,38 @@ func (t *Tensor) ofAbs(kind ir.Kind, pc uintptr, axes []int) *Tensor {
 	return record(reduction(kind, pc, axes), []*Tensor{record(ir.Operation{Kind: ir.Abs, PC: pc}, []*Tensor{t})})
 }
 
+// SumAs is [Tensor.Sum] of the elements as another dtype, rounded once from it:
+// 16-bit floats summed as f32, say, or bools counted as i64.
+func (t *Tensor) SumAs(dtype DType, axes ...int) *Tensor {
+	c := compoundOf(t)
+	return c.reduce(ir.Sum, c.cast(t, dtype), axes...)
+}
+
+// ProdAs is [Tensor.Prod] of the elements as another dtype.
+func (t *Tensor) ProdAs(dtype DType, axes ...int) *Tensor {
+	c := compoundOf(t)
+	return c.reduce(ir.Prod, c.cast(t, dtype), axes...)
+}
+
+// MeanAs is [Tensor.Mean] of the elements as another dtype, a float.
+func (t *Tensor) MeanAs(dtype DType, axes ...int) *Tensor {
+	c := compoundOf(t)
+	return c.reduce(ir.Mean, c.cast(t, dtype), axes...)
+}
+
 // Norm returns the p-norm over the axes, (Σ|x|^p)^(1/p): for p = 0 the number
 // of elements that are not 0, for p = ±inf the greatest or least absolute
 // value. Floats.
 func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
 	pc := caller(2)
+	op := reduction(ir.Norm, pc, axes)
 	switch {
+	case t.Err() == nil && !t.DType().IsFloat():
+		return t.fail(op, &DTypeError{Msg: fmt.Sprintf("is not defined for %v, only for %v", t.DType(), ir.Floats)})
+	case math.IsNaN(p):
+		return t.fail(op, &ArgumentError{Msg: "there is no norm of order NaN"})
 	case p == 0:
-		zero, err := scalarOf(t.DType(), 0)
-		if err != nil {
-			return t.fail(ir.Operation{Kind: ir.Norm}, err)
-		}
+		zero := ir.FloatScalar(t.DType(), 0)
 		some := record(ir.Operation{Kind: ir.NotEqual, PC: pc, Scalars: []ir.Scalar{zero}}, []*Tensor{t})
 		ones := record(ir.Operation{Kind: ir.Cast, PC: pc, Attrs: ir.Attrs{DType: t.DType()}}, []*Tensor{some})
 		return record(reduction(ir.Sum, pc, axes), []*Tensor{ones})
@@ -73,7 +95,12 @@ func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
 	case math.IsInf(p, -1):
 		return t.ofAbs(ir.Min, pc, axes)
 	}
-	op := reduction(ir.Norm, pc, axes)
 	op.Scalars = []ir.Scalar{ir.FloatScalar(t.DType(), p)}
 	return record(op, []*Tensor{t})
+}
+
+// NormTensor is Norm with an order that a tensor of rank 0 and of t's dtype
+// holds and that is neither 0 nor infinite.
+func (t *Tensor) NormTensor(p *Tensor, axes ...int) *Tensor {
+	return t.applyHeld(reduction(ir.Norm, 0, axes), []*Tensor{t}, p)
 }

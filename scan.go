@@ -21,12 +21,24 @@ func (t *Tensor) CumSumWith(axis int, o ScanOptions) *Tensor {
 	return apply(scan(ir.CumSum, axis, o), t)
 }
 
+// CumSumAs is CumSum of the elements as another dtype.
+func (t *Tensor) CumSumAs(dtype DType, axis int, o ScanOptions) *Tensor {
+	c := compoundOf(t)
+	return c.op(scan(ir.CumSum, axis, o), c.cast(t, dtype))
+}
+
 // CumProd returns running products along an axis.
 func (t *Tensor) CumProd(axis int) *Tensor { return apply(scan(ir.CumProd, axis, ScanOptions{}), t) }
 
 // CumProdWith is CumProd with options.
 func (t *Tensor) CumProdWith(axis int, o ScanOptions) *Tensor {
 	return apply(scan(ir.CumProd, axis, o), t)
+}
+
+// CumProdAs is CumProd of the elements as another dtype.
+func (t *Tensor) CumProdAs(dtype DType, axis int, o ScanOptions) *Tensor {
+	c := compoundOf(t)
+	return c.op(scan(ir.CumProd, axis, o), c.cast(t, dtype))
 }
 
 // CumMax returns the greatest element so far along an axis; NaN stays.

@@ -213,3 +213,9 @@ func (t *Tensor) Repeat(times ...int) *Tensor {
 func (t *Tensor) Pad(value float64, pads ...int) *Tensor {
 	return t.applyScalars(ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: append([]int{}, pads...)}}, value)
 }
+
+// PadTensor is [Tensor.Pad] with a value that a tensor of rank 0 and of t's
+// dtype holds.
+func (t *Tensor) PadTensor(value *Tensor, pads ...int) *Tensor {
+	return t.applyHeld(ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: append([]int{}, pads...)}}, []*Tensor{t}, value)
+}

@@ -31,3 +31,21 @@ func (t *Tensor) TopK(axis, k int, o Order) *Tensor { return apply(order(ir.TopK
 func (t *Tensor) ArgTopK(axis, k int, o Order) *Tensor {
 	return apply(order(ir.ArgTopK, axis, k, o), t)
 }
+
+// SortWith returns the elements sorted along an axis and their positions (i64):
+// [Tensor.Sort] and [Tensor.ArgSort] with one sorting.
+func (t *Tensor) SortWith(axis int, o Order) (elements, positions *Tensor) {
+	return t.ordered(compoundOf(t), order(ir.ArgSort, axis, 0, o))
+}
+
+// TopKWith returns the first k elements in order along an axis and their
+// positions (i64): [Tensor.TopK] and [Tensor.ArgTopK] with one sorting.
+func (t *Tensor) TopKWith(axis, k int, o Order) (elements, positions *Tensor) {
+	return t.ordered(compoundOf(t), order(ir.ArgTopK, axis, k, o))
+}
+
+// ordered takes the elements at the positions that op finds.
+func (t *Tensor) ordered(c compound, op ir.Operation) (elements, positions *Tensor) {
+	positions = c.op(op, t)
+	return c.op(ir.Operation{Kind: ir.Gather, Attrs: ir.Attrs{Axes: op.Attrs.Axes}}, t, positions), positions
+}

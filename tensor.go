@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/ir"
@@ -210,13 +211,13 @@ func scalarOf(dtype DType, c float64) (ir.Scalar, error) {
 	d := dtype.Compute()
 	switch {
 	case d.IsInt():
-		least, greatest := d.Limits()
-		// The limits of 64 bits are not float64s, the powers of two next to them are.
-		if !(c >= float64(least) && c < 2*float64(greatest/2+1)) {
-			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is outside %v", c, d)}
-		}
 		if c != math.Trunc(c) {
 			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is not an integer, but the tensor is %v", c, d)}
+		}
+		least, greatest := d.Limits()
+		// The limits of 64 bits are not float64s, the powers of two next to them are.
+		if c < float64(least) || c >= 2*float64(greatest/2+1) {
+			return ir.Scalar{}, &ArgumentError{Msg: fmt.Sprintf("scalar %v is outside %v", c, d)}
 		}
 		if d == U64 {
 			return ir.Scalar{DType: d, Bits: uint64(c)}, nil
@@ -253,6 +254,19 @@ func (t *Tensor) applyScalars2(op ir.Operation, u *Tensor, c float64) *Tensor {
 	}
 	op.Scalars = []ir.Scalar{s}
 	return record(op, []*Tensor{t, u})
+}
+
+// applyHeld is apply with scalars that tensors of rank 0 and of t's dtype hold.
+func (t *Tensor) applyHeld(op ir.Operation, in []*Tensor, scalars ...*Tensor) *Tensor {
+	op.PC = caller(3)
+	return t.recordHeld(op, in, scalars...)
+}
+
+func (t *Tensor) recordHeld(op ir.Operation, in []*Tensor, scalars ...*Tensor) *Tensor {
+	for i := range scalars {
+		op.Scalars = append(op.Scalars, ir.Scalar{DType: t.DType().Compute(), Input: uint8(len(in) + i)})
+	}
+	return record(op, slices.Concat(in, scalars))
 }
 
 // fail returns the tensor of an operation on t that could not be recorded. If t
