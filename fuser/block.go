@@ -18,9 +18,12 @@ type species struct {
 	anchors func(op *ir.Operation) bool
 	// needsAnchor says that a block without one is not ready.
 	needsAnchor bool
-	// free says that the space is the block's own choice: random numbers can
-	// be drawn, and the space can grow by broadcasting.
+	// free says that the space is the block's own choice.
 	free bool
+	// draws says that random numbers can be drawn.
+	draws bool
+	// prologues says that operands of the anchor may be computed as it reads them.
+	prologues bool
 	// rowsOnly says that what depends on a reduction must be as small as its
 	// result.
 	rowsOnly bool
@@ -43,8 +46,10 @@ type block struct {
 	// element-wise block or a contraction, of the operand of a reduction.
 	frame  []Dim
 	core   int   // the contraction, or -1
+	target int   // the contraction that prologues taken so far are for, or -1
 	axes   []int // rows: the frame's inner axes, in the recorded order; nil: not yet known
-	pinned bool  // an operation of the block needs its axes to be the frame's own
+	pinned bool  // an operation of the block needs its elements to be the frame's own
+	lined  bool  // an operation of the block needs its axes to be some of the frame's
 
 	reads []read // of external tensors, in the frame
 	read  int64  // bytes they read
@@ -65,6 +70,9 @@ type member struct {
 	repeated bool
 	// dependent: it depends on a reduction over the block's rows.
 	dependent bool
+	// prologue: it is computed as an operand of the contraction is read, and has
+	// no place in the frame.
+	prologue bool
 }
 
 func newBlock(s *species, g *Graph, p *Profile, o Options) *block {
@@ -75,7 +83,7 @@ func newBlock(s *species, g *Graph, p *Profile, o Options) *block {
 
 // Reset forgets every operation.
 func (b *block) Reset() {
-	*b = block{species: b.species, g: b.g, profile: b.profile, options: b.options, broken: b.broken, core: -1}
+	*b = block{species: b.species, g: b.g, profile: b.profile, options: b.options, broken: b.broken, core: -1, target: -1}
 }
 
 // Clone returns a copy that grows on its own.
@@ -119,7 +127,7 @@ func (b *block) Len() int { return len(b.members) }
 
 // Status is closed once the block has as many operations as it may.
 func (b *block) Status() Status {
-	if b.full() {
+	if b.full() || b.clipped() {
 		return Closed
 	}
 	return Open
@@ -145,6 +153,8 @@ func (b *block) Fuse(pos int) Verdict {
 		return refuse(RuleMalformed, "no operation %d of %d", pos, len(b.g.Ops))
 	case len(b.members) > 0 && pos <= b.members[len(b.members)-1].op:
 		return refuse(RuleClosed, "operation %d comes before the last one taken, %d", pos, b.members[len(b.members)-1].op)
+	case b.clipped():
+		return refuse(RuleClosed, "%v gives no whole rows", b.g.Ops[b.core].Kind)
 	case b.full():
 		return refuse(RuleMaxOps, "%d operations", len(b.members))
 	}
@@ -172,6 +182,9 @@ func (b *block) take(pos int) Verdict {
 	if b.g.Remade(pos) {
 		return accepted // it has no place: it is made wherever it is read
 	}
+	if target := b.feeds(pos); target >= 0 {
+		return b.takePrologue(pos, target)
+	}
 	if _, ok := b.g.viewStep(pos); ok {
 		return b.takeView(pos)
 	}
@@ -180,7 +193,7 @@ func (b *block) take(pos int) Verdict {
 		return b.anchor(b, pos)
 	case class == ir.ClassEffect:
 		return b.takeEffect(pos)
-	case class == ir.ClassRandom && !b.free:
+	case class == ir.ClassRandom && !b.draws:
 		return refuse(RuleRandomPosition, "%v", op.Kind)
 	case !pointwise(op):
 		return refuse(RuleKind, "%v", op.Kind)

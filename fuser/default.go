@@ -7,7 +7,7 @@ func Default() []Factory { return WithOptions(Options{}) }
 // WithOptions returns the default fusers with profit rules switched off.
 func WithOptions(o Options) []Factory {
 	var out []Factory
-	for _, s := range []*species{matmul, reduceBroadcast, reduce, elementwise} {
+	for _, s := range []*species{matmul, reduceBroadcast, reduce, scan, order, elementwise} {
 		out = append(out, Factory{
 			Name: s.name,
 			Doc:  s.doc,

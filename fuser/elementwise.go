@@ -14,4 +14,5 @@ view (window-behind-view), random numbers in another order (random-position), re
 (aliases-in-place), and computing a value twice where that does not pay (recompute).`,
 	anchors: func(*ir.Operation) bool { return false },
 	free:    true,
+	draws:   true,
 }

@@ -29,6 +29,7 @@ type Graph struct {
 	Dims    []int  // the distinct lengths, in order of first appearance; Dims[0] = 1
 	dimOf   map[int]Dim
 	shapes  [][]Dim // of each tensor, filled by prepare
+	feeds   []int   // by operation: the contraction whose operand is all that depends on it, or -1; filled by prepare
 }
 
 // Dim returns the entry of the table of lengths for a length that occurs in
@@ -89,6 +90,7 @@ func (g *Graph) prepare() error {
 		}
 	}
 	g.shapes = shapes
+	g.prepareFeeds()
 	return nil
 }
 

@@ -8,13 +8,21 @@ import (
 )
 
 // grow makes the frame the larger shape of an output the block's values are
-// broadcast to. What the block computed until then is computed once for each
-// repetition.
+// broadcast to.
 func (b *block) grow(pos int) Verdict {
-	t := b.g.output(pos)
-	shape := b.g.shape(t)
-	misfit := refuse(RuleShape, "%v in a block of %v", b.g.Tensors[t].Shape, b.lengths(b.frame))
-	if !b.free || b.pinned || len(shape) < len(b.frame) {
+	shape := b.g.shape(b.g.output(pos))
+	if v := b.widen(shape); !v.Accepted {
+		return v
+	}
+	return b.settle(pos, identity(shape))
+}
+
+// widen makes the frame a larger shape that it broadcasts to. What the block
+// computed until then is computed once for each repetition. A block whose frame
+// is that of the operation it is built around does not grow any more.
+func (b *block) widen(shape []Dim) Verdict {
+	misfit := refuse(RuleShape, "%s in a block of %v", b.lengths(shape), b.lengths(b.frame))
+	if b.core >= 0 || b.axes != nil || b.pinned || len(shape) < len(b.frame) {
 		return misfit
 	}
 	off := len(shape) - len(b.frame)
@@ -23,13 +31,20 @@ func (b *block) grow(pos int) Verdict {
 			return misfit
 		}
 	}
-	times := float64(b.g.points(shape) - b.g.points(b.frame))
-	b.recompute += times * float64(b.launches) * b.profile.OpCost
+	ops := 0
+	for i := range b.members {
+		if m := &b.members[i]; m.home != nil {
+			if _, view := b.g.viewStep(m.op); !view {
+				ops++
+			}
+		}
+	}
+	b.recompute += float64(b.g.points(shape)-b.g.points(b.frame)) * float64(ops) * b.profile.OpCost
 	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
-		return refuse(RuleRecompute, "%d operations for each element of %v", b.launches, b.g.Tensors[t].Shape)
+		return refuse(RuleRecompute, "%d operations for each element of %s", ops, b.lengths(shape))
 	}
 	b.move(shape, identity(shape).expand(b.frame, shape), true)
-	return b.settle(pos, identity(shape))
+	return accepted
 }
 
 // move makes another shape the frame; on leads there from the old one.

@@ -64,16 +64,15 @@ func contractSpace(g *Graph, op *ir.Operation) (space []Dim, home path) {
 	return append(space, k), walk(out, append(space, k), append(axes, -1))
 }
 
-// contract emits the contraction of operands 0 and 1.
-func (c *context) contract() (codegen.Value, error) {
-	if err := c.anchored(codegen.Contraction); err != nil {
-		return 0, err
-	}
-	batch := len(c.space) - 3
+// contractOperands returns the paths of operands 0 and 1 of a contraction to its
+// space.
+func contractOperands(g *Graph, op *ir.Operation, space []Dim) (left, right path) {
+	batch := len(space) - 3
 	m, n, k := batch, batch+1, batch+2
-	// batchAxes lays the batch axes of an operand, aligned at the last.
+	// lay puts the last axes of an operand on the given ones and its batch axes,
+	// aligned at the last, on those of the space.
 	lay := func(shape []Dim, matrix ...int) path {
-		axes := make([]int, len(c.space))
+		axes := make([]int, len(space))
 		own := len(shape) - len(matrix)
 		for i := range axes {
 			axes[i] = -1
@@ -84,25 +83,55 @@ func (c *context) contract() (codegen.Value, error) {
 		for i, axis := range matrix {
 			axes[axis] = own + i
 		}
-		return walk(shape, c.space, axes)
+		return walk(shape, space, axes)
 	}
-	a, b := c.g.shape(c.op.Inputs[0].ID), c.g.shape(c.op.Inputs[1].ID)
-	pa, pb := lay(a, k), lay(b, k)
+	a, b := g.shape(op.Inputs[0].ID), g.shape(op.Inputs[1].ID)
+	left, right = lay(a, k), lay(b, k)
 	if len(a) > 1 {
-		pa = lay(a, m, k)
+		left = lay(a, m, k)
 	}
 	if len(b) > 1 {
-		pb = lay(b, k, n)
+		right = lay(b, k, n)
 	}
-	x, err := c.templateAccess(0, pa)
-	if err != nil {
+	return left, right
+}
+
+// contract emits the contraction of operands 0 and 1: of two tensors in memory,
+// or, if the kernel computes one of them, of the values of prologues.
+func (c *context) contract() (codegen.Value, error) {
+	if err := c.anchored(codegen.Contraction); err != nil {
 		return 0, err
 	}
-	y, err := c.templateAccess(1, pb)
-	if err != nil {
+	a, b := c.op.Inputs[0].ID, c.op.Inputs[1].ID
+	left, right := contractOperands(c.g, c.op, c.space)
+	in := codegen.Instr{Op: codegen.OpContract, Type: c.outDType().Compute()}
+	if c.inside(a) || c.inside(b) {
+		x, err := c.value(a, left, codegen.Left)
+		if err != nil {
+			return 0, err
+		}
+		y, err := c.value(b, right, codegen.Right)
+		if err != nil {
+			return 0, err
+		}
+		in.Args = []codegen.Value{x, y}
+		return c.emit(in), nil
+	}
+	var err error
+	if in.Access, err = c.templateAccess(0, left); err != nil {
 		return 0, err
 	}
-	return c.emit(codegen.Instr{Op: codegen.OpContract, Type: c.outDType().Compute(), Access: x, Access2: y}), nil
+	if in.Access2, err = c.templateAccess(1, right); err != nil {
+		return 0, err
+	}
+	return c.emit(in), nil
+}
+
+// inside reports whether the kernel computes a tensor, not only views of one in
+// memory.
+func (l *lowering) inside(t ir.TensorID) bool {
+	_, _, err := l.external(t)
+	return err != nil
 }
 
 func lowerMatMul(c *context) (codegen.Value, error) {

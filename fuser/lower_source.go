@@ -63,7 +63,11 @@ func (c *context) paramPair(i int, t ir.DType) (int, error) {
 
 // random emits an instruction that draws by row-major position.
 func (c *context) random(op codegen.Op, t ir.DType) (codegen.Value, error) {
-	if !c.p.rowMajor() || len(squeezed(c.p[len(c.p)-1].dst)) != c.p[len(c.p)-1].covered() {
+	p := c.p
+	if c.template == codegen.Contraction || c.template == codegen.Attention {
+		p = p.within(c.outer) // elements exist at outer points
+	}
+	if !p.rowMajor() || len(squeezed(p[len(p)-1].dst)) != p[len(p)-1].covered() {
 		return 0, &Refusal{RuleRandomPosition, c.op.Kind.String()}
 	}
 	seed, err := c.paramPair(0, ir.I64)

@@ -179,6 +179,15 @@ func (p path) after(steps path) path { return steps.then(p) }
 // axes returns the last map's axes.
 func (p path) axes() []int { return p[len(p)-1].axes }
 
+// within returns p with only the first n axes of the space, the others not being
+// walked.
+func (p path) within(n int) path {
+	out := slices.Clone(p)
+	last := &out[len(out)-1]
+	last.dst, last.axes = last.dst[:n], last.axes[:n]
+	return out
+}
+
 // plain reports whether the path is one map.
 func (p path) plain() bool { return len(p) == 1 }
 

@@ -128,66 +128,11 @@ func (b *block) candidates(pos int) iter.Seq[path] {
 // settle gives an output its home if every operand can be had there.
 func (b *block) settle(pos int, home path) Verdict {
 	op := &b.g.Ops[pos]
-	t := b.g.output(pos)
-	shape := b.g.shape(t)
-	operand := func(i int) Verdict { return b.need(op.Inputs[i].ID, home.prepend(b.g.operandStep(op, i))) }
-
-	var v Verdict
-	switch op.Kind {
-	case ir.Arange:
-		v = b.coordinate(op, home, shape, 0)
-	case ir.Cat:
-		v = b.moved(pos, home, op.Inputs, op.Attrs.Axes[0])
-	case ir.Pad:
-		var padded []int
-		for i := range shape {
-			if op.Attrs.Ints[2*i] != 0 || op.Attrs.Ints[2*i+1] != 0 {
-				padded = append(padded, i)
-			}
-		}
-		if len(padded) == 0 {
-			v = operand(0)
-		} else {
-			v = b.moved(pos, home, op.Inputs[:1], padded...)
-		}
-	case ir.Slice: // with a start that is a tensor
-		var dynamic []int
-		for i := range op.Ranges {
-			if op.Ranges[i].Input != 0 {
-				dynamic = append(dynamic, i)
-			}
-		}
-		v = b.moved(pos, home, op.Inputs[:1], dynamic...)
-	case ir.SliceAssign:
-		var changed []int
-		for i := range shape {
-			if b.g.keepsSome(op, i) {
-				changed = append(changed, i)
-			}
-		}
-		if v = operand(0); v.Accepted {
-			v = b.moved(pos, home, op.Inputs[1:2], changed...)
-		}
-	case ir.Select, ir.Gather, ir.Embedding, ir.GatherND:
-		v = b.indexed(pos, home)
-	default:
-		v = accepted
-		for i := range op.Operands() {
-			if v.Accepted {
-				v = operand(i)
-			}
-		}
-		if ir.Lookup(op.Kind).Class == ir.ClassRandom {
-			b.pinned = true
-			if !home.rowMajor() || len(squeezed(b.frame)) != home[len(home)-1].covered() {
-				v = refuse(RuleRandomPosition, "%v", op.Kind)
-			}
-		}
-	}
-	// Scalars and starts that are tensors are read everywhere.
-	for i := len(op.Operands()); i < len(op.Inputs); i++ {
-		if v.Accepted {
-			v = operand(i)
+	v := b.placed(pos, home, b.need)
+	if v.Accepted && ir.Lookup(op.Kind).Class == ir.ClassRandom {
+		b.pinned = true
+		if !home.rowMajor() || len(squeezed(b.frame)) != home[len(home)-1].covered() || !trailing(b.axes, len(b.frame)) {
+			v = refuse(RuleRandomPosition, "%v", op.Kind)
 		}
 	}
 	if !v.Accepted {
@@ -206,11 +151,79 @@ func (b *block) settle(pos int, home path) Verdict {
 	return b.onChip()
 }
 
-// coordinate checks that an axis of an output is an axis of the frame.
+// placed checks that an operation whose elements are computed on their own can
+// be at the end of a path, need saying whether an operand can be had at the end
+// of its own.
+func (b *block) placed(pos int, home path, need func(t ir.TensorID, p path) Verdict) Verdict {
+	op := &b.g.Ops[pos]
+	shape := b.g.shape(b.g.output(pos))
+	operands := func(from, to int) Verdict {
+		for i := from; i < to; i++ {
+			if v := need(op.Inputs[i].ID, home.prepend(b.g.operandStep(op, i))); !v.Accepted {
+				return v
+			}
+		}
+		return accepted
+	}
+	own := len(op.Operands())
+	var v Verdict
+	switch op.Kind {
+	case ir.Arange:
+		v = b.coordinate(op, home, shape, 0)
+	case ir.Cat:
+		v = b.moved(pos, home, op.Inputs, op.Attrs.Axes[0])
+	case ir.Pad:
+		var padded []int
+		for i := range shape {
+			if op.Attrs.Ints[2*i] != 0 || op.Attrs.Ints[2*i+1] != 0 {
+				padded = append(padded, i)
+			}
+		}
+		if len(padded) == 0 {
+			v = operands(0, 1)
+		} else {
+			v = b.moved(pos, home, op.Inputs[:1], padded...)
+		}
+	case ir.Slice: // with a start that is a tensor
+		var dynamic []int
+		for i := range op.Ranges {
+			if op.Ranges[i].Input != 0 {
+				dynamic = append(dynamic, i)
+			}
+		}
+		v = b.moved(pos, home, op.Inputs[:1], dynamic...)
+	case ir.SliceAssign:
+		var changed []int
+		for i := range shape {
+			if b.g.keepsSome(op, i) {
+				changed = append(changed, i)
+			}
+		}
+		if v = operands(0, 1); v.Accepted {
+			v = b.moved(pos, home, op.Inputs[1:2], changed...)
+		}
+	case ir.Select, ir.Gather, ir.Embedding, ir.GatherND:
+		v = b.indexed(pos, home, need)
+	default:
+		v = operands(0, own)
+	}
+	if !v.Accepted {
+		return v
+	}
+	return operands(own, len(op.Inputs)) // scalars and starts that are tensors are read everywhere
+}
+
+// coordinate checks that an axis of an output is an axis of the frame. One of
+// length 1 is found only where the output is the frame.
 func (b *block) coordinate(op *ir.Operation, home path, shape []Dim, axis int) Verdict {
-	b.pinned = true
-	whole := b.free && home.equal(identity(b.frame)) && slices.Equal(shape, b.frame)
-	if home.plain() && (slices.Contains(home.axes(), axis) || whole) {
+	switch {
+	case b.core >= 0 && b.g.Ops[b.core].Kind == ir.GroupNorm:
+	case !home.plain():
+	case slices.Contains(home.axes(), axis):
+		b.lined = true
+		return accepted
+	case b.free && home.equal(identity(b.frame)) && slices.Equal(shape, b.frame):
+		b.pinned = true
 		return accepted
 	}
 	return refuse(RuleWindowBehindView, "axis %d of %v", axis, op.Kind)
@@ -235,7 +248,7 @@ func (b *block) moved(pos int, home path, operands []ir.TensorRef, axes ...int) 
 }
 
 // indexed checks a gather: the indices are values, the tensor lies in memory.
-func (b *block) indexed(pos int, home path) Verdict {
+func (b *block) indexed(pos int, home path, need func(ir.TensorID, path) Verdict) Verdict {
 	op := &b.g.Ops[pos]
 	x, out := op.Inputs[0].ID, b.g.shape(b.g.output(pos))
 	how := b.g.picked(op, b.g.shape(x), out)
@@ -243,7 +256,7 @@ func (b *block) indexed(pos int, home path) Verdict {
 		return refuse(RuleWindowBehindView, "%v", op.Kind)
 	}
 	for _, list := range how.lists {
-		if v := b.need(op.Inputs[1].ID, list.then(home)); !v.Accepted {
+		if v := need(op.Inputs[1].ID, list.then(home)); !v.Accepted {
 			return v
 		}
 	}

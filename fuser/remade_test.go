@@ -88,10 +88,6 @@ func TestCreatedTensorsRefused(t *testing.T) {
 	p.refused("elementwise", RuleWindowBehindView)
 
 	p = newProgram(t)
-	p.op(ir.MatMul, p.full(1, 3, 4), p.f32(4, 2))
-	p.refused("matmul", RuleOperandComputed)
-
-	p = newProgram(t)
 	p.op(ir.Select, p.arange(6), p.in(random(ir.I64, ir.Shape{0})), axes(0))
 	p.refused("elementwise", RuleIndexedRead)
 }

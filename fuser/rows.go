@@ -17,6 +17,7 @@ elementwise refuses.`,
 	anchor:      takeRows,
 	anchors:     func(op *ir.Operation) bool { return ir.Lookup(op.Kind).Class == ir.ClassReduce },
 	needsAnchor: true,
+	draws:       true,
 	rowsOnly:    true,
 }
 
@@ -28,14 +29,23 @@ chip from pass to pass.
 It refuses other axes (axes), a row too large to stay on chip (row-on-chip), and what elementwise refuses.`,
 	anchor: takeRows,
 	anchors: func(op *ir.Operation) bool {
-		return ir.Lookup(op.Kind).Class != ir.ClassScan && rowAxes(op) != nil
+		return op.Kind == ir.GroupNorm || ir.Lookup(op.Kind).Class != ir.ClassScan && rowAxes(op) != nil
 	},
 	needsAnchor: true,
+	draws:       true,
 }
 
 // takeRows takes a reduction, or a composite kind over rows.
 func takeRows(b *block, pos int) Verdict {
 	op := &b.g.Ops[pos]
+	switch {
+	case b.core >= 0:
+		return refuse(RuleAnchor, "%v", op.Kind)
+	case op.Kind == ir.GroupNorm:
+		return b.takeWhole(pos)
+	case b.pinned && !trailing(rowAxes(op), len(b.frame)):
+		return refuse(RuleAxes, "%v walks the block's elements in another order", op.Kind)
+	}
 	in := op.Inputs[0].ID
 	axes := rowAxes(op)
 	if b.axes == nil {
@@ -66,6 +76,16 @@ func takeRows(b *block, pos int) Verdict {
 	return b.onChip()
 }
 
+// trailing reports whether axes are the last of so many.
+func trailing(axes []int, rank int) bool {
+	for i, a := range axes {
+		if a != rank-len(axes)+i {
+			return false
+		}
+	}
+	return true
+}
+
 // root makes the frame the shape of a tensor that is to be reduced, so that
 // the order of the reduction is the one recorded. Values computed so far are
 // reached back through the views above them.
@@ -82,7 +102,7 @@ func (b *block) root(t ir.TensorID) Verdict {
 		return accepted
 	}
 	back, ok := home.inverse(shape)
-	if !ok || b.pinned {
+	if !ok || b.pinned || b.lined {
 		return refuse(RuleShape, "%v in a block of %v", b.g.Tensors[t].Shape, b.lengths(b.frame))
 	}
 	b.move(shape, back, false)

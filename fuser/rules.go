@@ -22,7 +22,10 @@ const (
 	RuleMaxBuffers       Rule = "max-buffers"
 	RuleClosed           Rule = "closed"
 
+	RuleOperandNeeded Rule = "operand-needed"
+
 	RuleRecompute Rule = "recompute"
+	RulePrologue  Rule = "prologue"
 	RuleRowOnChip Rule = "row-on-chip"
 	RuleMaxOps    Rule = "max-ops"
 )
@@ -42,6 +45,7 @@ var Rules = []RuleInfo{
 	{RuleLevel, false, "a value of one row is used in a way that needs the elements of another row"},
 	{RuleAnchor, false, "the block already has the one contraction its loops are built around"},
 	{RuleOperandComputed, false, "the template reads this operand from memory, and the block computes it"},
+	{RuleOperandNeeded, false, "an operand computed as a contraction reads it is kept nowhere, and is stored or used elsewhere, too"},
 	{RuleIndexedRead, false, "an element picked by an index or a window is read from memory, and the block computes the tensor"},
 	{RuleWindowBehindView, false, "a coordinate of the operation is not a coordinate of the block's space, because of a view between them"},
 	{RuleRandomPosition, false, "random numbers belong to row-major positions, and the block walks its space in another order"},
@@ -54,6 +58,7 @@ var Rules = []RuleInfo{
 	{RuleMaxBuffers, false, "more buffers than a kernel of the device can have"},
 	{RuleClosed, false, "the fuser takes no more operations"},
 	{RuleRecompute, true, "a value would be computed again for another place than its own"},
+	{RulePrologue, true, "computing an operand of a contraction as it is read, anew for each part of the result, costs more than it saves"},
 	{RuleRowOnChip, true, "a row of the operands is larger than what stays on chip between two passes"},
 	{RuleMaxOps, true, "the block is as long as the device's profile allows"},
 }

@@ -58,7 +58,37 @@ var refusals = []struct {
 		p.op(ir.MatMul, x, x)
 		p.op(ir.MatMul, x, x)
 	}},
-	{RuleOperandComputed, "matmul", func(p *program) { p.op(ir.MatMul, p.op(ir.Exp, p.f32(4, 4)), p.f32(4, 4)) }},
+	{RuleAnchor, "scan", func(p *program) { p.op(ir.CumSum, p.op(ir.CumSum, p.f32(3, 4), axes(1)), axes(1)) }},
+	{RuleAnchor, "sort", func(p *program) { p.op(ir.ArgSort, p.op(ir.Sort, p.f32(3, 4), axes(1)), axes(1)) }},
+	{RuleAnchor, "reduce-broadcast", func(p *program) {
+		x := p.op(ir.GroupNorm, p.f32(2, 4, 3), number(2), f(1))
+		p.op(ir.Sum, x, axes(2))
+	}},
+	{RuleOperandComputed, "matmul", func(p *program) {
+		q := p.f32(1, 1, 2, 4)
+		p.op(ir.Attention, p.op(ir.Exp, q), q, q, f(1))
+	}},
+	{RuleOperandNeeded, "matmul", func(p *program) {
+		x := p.op(ir.Exp, p.f32(4, 4))
+		p.store(x)
+		p.op(ir.MatMul, x, p.f32(4, 4))
+	}},
+	{RuleOperandNeeded, "matmul", func(p *program) {
+		x := p.op(ir.Exp, p.f32(4, 4))
+		p.op(ir.Neg, x) // reads it, too
+		p.op(ir.MatMul, x, p.f32(4, 4))
+	}},
+	{RulePrologue, "matmul", func(p *program) {
+		x := p.f32(128, 128)
+		for range 8 {
+			x = p.op(ir.Gelu, x)
+		}
+		p.op(ir.MatMul, x, p.f32(128, 1024))
+	}},
+	{RuleIndexedRead, "matmul", func(p *program) {
+		x := p.op(ir.Select, p.op(ir.Exp, p.f32(4, 4)), p.in(oracle.Ints(ir.Shape{2}, 0, 2)), axes(0))
+		p.op(ir.MatMul, x, p.f32(4, 4))
+	}},
 	{RuleShape, "matmul", func(p *program) {
 		p.op(ir.Exp, p.f32(4, 4))
 		p.op(ir.MatMul, p.f32(2, 4), p.f32(4, 4))
@@ -85,9 +115,12 @@ var refusals = []struct {
 		p.op(ir.Abs, y)
 		p.op(ir.Uniform, shape(4, 3), to(ir.F32), scalar(ir.I64Scalar(1), ir.I64Scalar(2), ir.F32Scalar(0), ir.F32Scalar(1)))
 	}},
-	{RuleRandomPosition, "matmul", func(p *program) {
-		p.op(ir.MatMul, p.f32(4, 4), p.f32(4, 4))
+	{RuleRandomPosition, "reduce-broadcast", func(p *program) {
+		p.op(ir.Softmax, p.f32(4, 4), axes(0))
 		p.op(ir.Uniform, shape(4, 4), to(ir.F32), scalar(ir.I64Scalar(1), ir.I64Scalar(2), ir.F32Scalar(0), ir.F32Scalar(1)))
+	}},
+	{RuleClosed, "sort", func(p *program) {
+		p.op(ir.Neg, p.op(ir.TopK, p.f32(3, 4), axes(1), number(2)))
 	}},
 	{RuleStoredBehindView, "elementwise", func(p *program) {
 		x := p.op(ir.Exp, p.f32(4))
