@@ -119,7 +119,7 @@ const (
 	OpScan         // running Reduce (RSum, RProd, RMax, RMin) of Args[0] along the inner axis; Exclusive, Reverse
 	OpSort         // Args[0] sorted along the inner axis, stably, NaN greatest; Reverse: descending, still stable; Positions: where they were, I64
 	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (F64 when Type is a float, else I64)
-	OpPhilox       // 32-bit random word of the point's row-major position, I64 in 0..2³²-1; Params Index, Index+1 are seed and offset
+	OpPhilox       // 32-bit random word of the row-major position of the point where the value exists, I64 in 0..2³²-1; Params Index, Index+1 are seed and offset
 	OpNormal       // standard normal number of the point's row-major position, F32 or F64; Params as OpPhilox
 	OpAttention    // softmax(scale·Q·Kᵀ + mask)·V at (batch…, query, value dim), F32 or F64; see AttentionSpec
 	numOps

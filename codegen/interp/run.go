@@ -113,8 +113,12 @@ func (r *run) bindSlots(l *codegen.Launch) {
 		}
 	}
 	if e.posSlot != 0 {
+		last := rank
+		if t := e.kernel.Template; t == codegen.Contraction || t == codegen.Attention {
+			last = e.kernel.Outer // elements exist at outer points
+		}
 		step := 1
-		for a := rank - 1; a >= 0; a-- {
+		for a := last - 1; a >= 0; a-- {
 			r.slots[e.posSlot].strides[a] = step
 			step *= l.Dims[a]
 		}
