@@ -38,8 +38,12 @@ var activations = map[ir.Kind]formula{
 	ir.HardSigmoid: func(c *context, v []codegen.Value) codegen.Value { return c.hardSigmoid(v[0]) },
 	// Dividing first keeps large x finite.
 	ir.HardSwish: func(c *context, v []codegen.Value) codegen.Value { return c.fn(ir.SMul, v[0], c.hardSigmoid(v[0])) },
+	// x·tanh(log(1+e)), with e = e^x, is silu(x)·(1 + e/(e·(e+2)+2)), which keeps
+	// the accuracy of small values; from x = 40 on the second factor is 1.
 	ir.Mish: func(c *context, v []codegen.Value) codegen.Value {
-		return c.fn(ir.SMul, v[0], c.fn(ir.STanh, c.fn(ir.SSoftplus, v[0])))
+		e := c.fn(ir.SExp, c.fn(ir.SMinimum, v[0], c.num(40)))
+		q := c.fn(ir.SDiv, e, c.plus(c.fn(ir.SMul, e, c.plus(e, 2)), 2))
+		return c.fn(ir.SMul, c.fn(ir.SSilu, v[0]), c.plus(q, 1))
 	},
 	ir.Softsign: func(c *context, v []codegen.Value) codegen.Value {
 		return c.fn(ir.SDiv, v[0], c.plus(c.fn(ir.SAbs, v[0]), 1))
@@ -70,9 +74,9 @@ var gradients = map[ir.Kind]formula{
 	ir.SigmoidBackward: func(c *context, v []codegen.Value) codegen.Value {
 		return c.fn(ir.SMul, c.fn(ir.SMul, v[1], c.lessThanOne(v[0])), v[0])
 	},
-	// g·(1−y²).
+	// g·(1−y)·(1+y).
 	ir.TanhBackward: func(c *context, v []codegen.Value) codegen.Value {
-		return c.fn(ir.SMul, v[1], c.lessThanOne(c.fn(ir.SMul, v[0], v[0])))
+		return c.fn(ir.SMul, c.fn(ir.SMul, v[1], c.lessThanOne(v[0])), c.plus(v[0], 1))
 	},
 	// g·(1−σ(x)) = g·σ(−x).
 	ir.LogSigmoidBackward: func(c *context, v []codegen.Value) codegen.Value {
@@ -82,10 +86,10 @@ var gradients = map[ir.Kind]formula{
 		inside := c.where(ir.SLess, v[0], 3, c.fn(ir.SDiv, v[1], c.num(6)), c.num(0))
 		return c.where(ir.SGreater, v[0], -3, inside, c.num(0))
 	},
-	// g·s·(1+x·(1−s)), with s = σ(x) and 1−s = σ(−x).
+	// g·(σ(x) + x·σ(x)·σ(−x)).
 	ir.SiluBackward: func(c *context, v []codegen.Value) codegen.Value {
-		s, rest := c.fn(ir.SSigmoid, v[0]), c.fn(ir.SSigmoid, c.fn(ir.SNeg, v[0]))
-		return c.fn(ir.SMul, c.fn(ir.SMul, v[1], s), c.plus(c.fn(ir.SMul, v[0], rest), 1))
+		slope := c.fn(ir.SMul, c.fn(ir.SSilu, v[0]), c.fn(ir.SSigmoid, c.fn(ir.SNeg, v[0])))
+		return c.fn(ir.SMul, v[1], c.fn(ir.SAdd, c.fn(ir.SSigmoid, v[0]), slope))
 	},
 	// g·(x/3+½) between −3 and 3.
 	ir.HardSwishBackward: func(c *context, v []codegen.Value) codegen.Value {
@@ -95,7 +99,7 @@ var gradients = map[ir.Kind]formula{
 	// g·(t + x·σ(x)·(1−t²)), with t = tanh(softplus(x)).
 	ir.MishBackward: func(c *context, v []codegen.Value) codegen.Value {
 		t := c.fn(ir.STanh, c.fn(ir.SSoftplus, v[0]))
-		slope := c.fn(ir.SMul, c.fn(ir.SMul, v[0], c.fn(ir.SSigmoid, v[0])), c.lessThanOne(c.fn(ir.SMul, t, t)))
+		slope := c.fn(ir.SMul, c.fn(ir.SSilu, v[0]), c.lessThanOne(c.fn(ir.SMul, t, t)))
 		return c.fn(ir.SMul, v[1], c.fn(ir.SAdd, t, slope))
 	},
 	// g·(Φ(x) + x·φ(x)): Φ through erfc keeps the accuracy of small values.
@@ -104,17 +108,18 @@ var gradients = map[ir.Kind]formula{
 		pdf := c.times(c.fn(ir.SExp, c.times(c.fn(ir.SMul, v[0], v[0]), -0.5)), 1/math.Sqrt(2*math.Pi))
 		return c.fn(ir.SMul, v[1], c.fn(ir.SAdd, cdf, c.fn(ir.SMul, v[0], pdf)))
 	},
-	// g·(½(1+t) + ½x·(1−t²)·u′), with t = tanh(u), u = √(2/π)·(x+0.044715·x³).
+	// g·(s + x·2s·(1−s)·u′), with u = √(2/π)·(x+0.044715·x³), s = σ(2u) =
+	// ½(1+tanh u) and 1−s = σ(−2u). Where s·(1−s) is 0 even an infinite u′ counts
+	// for nothing.
 	ir.GeluTanhBackward: func(c *context, v []codegen.Value) codegen.Value {
 		const cubic = 0.044715
 		root := math.Sqrt(2 / math.Pi)
 		square := c.fn(ir.SMul, v[0], v[0])
-		u := c.times(c.fn(ir.SMul, v[0], c.plus(c.times(square, cubic), 1)), root)
-		slope := c.times(c.plus(c.times(square, 3*cubic), 1), root)
-		t := c.fn(ir.STanh, u)
-		outer := c.times(c.plus(t, 1), 0.5)
-		inner := c.fn(ir.SMul, c.fn(ir.SMul, c.times(v[0], 0.5), c.lessThanOne(c.fn(ir.SMul, t, t))), slope)
-		return c.fn(ir.SMul, v[1], c.fn(ir.SAdd, outer, inner))
+		u := c.times(c.fn(ir.SMul, v[0], c.plus(c.times(square, cubic), 1)), 2*root)
+		s := c.fn(ir.SSigmoid, u)
+		steep := c.times(c.fn(ir.SMul, s, c.fn(ir.SSigmoid, c.fn(ir.SNeg, u))), 2)
+		slope := c.fn(ir.SMul, c.fn(ir.SMul, v[0], steep), c.times(c.plus(c.times(square, 3*cubic), 1), root))
+		return c.fn(ir.SMul, v[1], c.fn(ir.SAdd, s, c.where(ir.SEqual, steep, 0, c.num(0), slope)))
 	},
 	ir.SoftplusBackward: func(c *context, v []codegen.Value) codegen.Value {
 		return c.fn(ir.SMul, v[1], c.fn(ir.SSigmoid, v[0]))
@@ -122,7 +127,7 @@ var gradients = map[ir.Kind]formula{
 	// g/(1+|x|)².
 	ir.SoftsignBackward: func(c *context, v []codegen.Value) codegen.Value {
 		d := c.plus(c.fn(ir.SAbs, v[0]), 1)
-		return c.fn(ir.SDiv, v[1], c.fn(ir.SMul, d, d))
+		return c.fn(ir.SDiv, c.fn(ir.SDiv, v[1], d), d)
 	},
 }
 

@@ -297,7 +297,7 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 	r := rand.New(rand.NewPCG(uint64(shape.NumElements()), 7))
 	n := shape.NumElements()
 	switch {
-	case d.IsFloat():
+	case d.IsFloat() || d.IsFloat8():
 		v := make([]float64, n)
 		for i := range v {
 			v[i] = r.NormFloat64()
@@ -306,7 +306,9 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 	case d.IsInt():
 		v := make([]int64, n)
 		for i := range v {
-			v[i] = r.Int64N(41) - 20
+			if v[i] = r.Int64N(41) - 20; d.IsUnsigned() {
+				v[i] += 20
+			}
 		}
 		return oracle.IntsOf(d, shape, v...)
 	}
@@ -319,8 +321,7 @@ func random(d ir.DType, shape ir.Shape) oracle.Tensor {
 
 // special returns float values at which functions go wrong.
 func special(d ir.DType, shape ir.Shape) oracle.Tensor {
-	list := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3e38, -3e38, 1e-40,
-		math.Inf(1), math.Inf(-1), math.NaN(), 88, -104, 1e-8}
+	list := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 3e38, -3e38, 1e-40, math.Inf(1), math.Inf(-1), math.NaN(), 88, -104, 1e-8}
 	v := make([]float64, shape.NumElements())
 	for i := range v {
 		v[i] = list[i%len(list)]

@@ -199,9 +199,10 @@ func evalDerivative(c *call) (Tensor, error) {
 		// Terms that cancel, and a derivative that is subnormal before it meets
 		// the gradient.
 		c.abs[i] = 8*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)
-		// A product may overflow before the small factor; next to an infinite
-		// operand stands 0·∞.
-		c.any[i] = gradient > f.max/8 && !math.IsInf(gradient, 1) && y.hi < 1 || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
+		// A product may overflow before the small factor, and a small derivative
+		// be 0 next to an infinite gradient; next to an infinite operand stands
+		// 0·∞.
+		c.any[i] = math.IsInf(gradient, 1) && math.Abs(y.hi) <= f.least() || gradient > f.max/8 && !math.IsInf(gradient, 1) && y.hi < 1 || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
 	}
 	return out, nil
 }
