@@ -2,39 +2,32 @@ package fuser
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// like adds an input without values.
-func (p *program) like(d ir.DType, shape ...int) ir.TensorRef {
-	ref := p.tensor(shape, d, -1)
-	p.g.Tensors[ref.ID].Layout = codegen.Contiguous(shape)
-	return ref
-}
-
-// one returns the scalar 1 of the type d computes in.
-func one(d ir.DType) ir.Scalar {
-	switch d = d.Compute(); {
-	case d.IsFloat():
-		return ir.FloatScalar(d, 1)
-	case d == ir.Bool:
-		return ir.BoolScalar(true)
+// below adds an input of indices from 0 up to n.
+func (p *program) below(n int, shape ...int) ir.TensorRef {
+	v := make([]int64, ir.Shape(shape).NumElements())
+	for i := range v {
+		v[i] = int64((i*i + 5*i + 2) % n)
 	}
-	return ir.IntScalar(d, 1)
+	return p.in(oracle.Ints(shape, v...))
 }
 
 // sample records a small operation of a kind on d, and what it needs.
 func (p *program) sample(k ir.Kind, d ir.DType) {
 	info := ir.Lookup(k)
-	x := func(s ...int) ir.TensorRef { return p.like(d, s...) }
-	index := func(s ...int) ir.TensorRef { return p.like(ir.I64, s...) }
-	s := scalar(one(d))
-	random := []ir.Scalar{ir.I64Scalar(7), ir.I64Scalar(0)}
+	x := func(s ...int) ir.TensorRef { return p.in(random(d, s)) }
+	one := scalarOf(d, 1)
+	s := scalar(one)
+	draw := []ir.Scalar{ir.I64Scalar(7), ir.I64Scalar(0)}
 	parts := ranges(ir.Range{Start: 3, Len: 2, Step: -1}, ir.Range{Start: 1, Len: 2, Step: 1})
 	switch k {
 	case ir.Cast:
@@ -51,23 +44,24 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 			}
 		}
 	case ir.Where:
-		p.op(k, p.like(ir.Bool, 2, 1), x(3), x())
+		p.op(k, p.in(random(ir.Bool, ir.Shape{2, 1})), x(3), x())
 	case ir.Clamp:
-		p.op(k, x(2, 3), scalar(one(d), one(d)))
+		p.op(k, x(2, 3), scalar(scalarOf(d, -0.5), one))
 	case ir.Full:
 		p.op(k, shape(2, 3), to(d), s)
 	case ir.Arange:
 		if d.IsInt() {
-			p.op(k, shape(5), to(d), scalar(ir.I64Scalar(-3), ir.I64Scalar(2)))
+			p.op(k, shape(5), to(d), scalar(ir.I64Scalar(-3), ir.I64Scalar(1<<33)))
+			p.op(k, shape(1), to(d), scalar(ir.I64Scalar(5), ir.I64Scalar(2)))
 		} else {
 			p.op(k, shape(5), to(d), scalar(ir.F64Scalar(0.5), ir.F64Scalar(0.1)))
 		}
 	case ir.Uniform, ir.Normal:
-		p.op(k, shape(2, 3), to(d), scalar(append(random, ir.FloatScalar(d, -1), ir.FloatScalar(d, 2))...))
+		p.op(k, shape(2, 3), to(d), scalar(append(draw, ir.FloatScalar(d, -1), ir.FloatScalar(d, 2))...))
 	case ir.Bernoulli:
-		p.op(k, shape(2, 3), to(d), scalar(append(random, ir.F32Scalar(0.25))...))
+		p.op(k, shape(2, 3), to(d), scalar(append(draw, ir.F32Scalar(0.25))...))
 	case ir.RandInt:
-		p.op(k, shape(2, 3), to(d), scalar(append(random, ir.I64Scalar(2), ir.I64Scalar(5))...))
+		p.op(k, shape(2, 3), to(d), scalar(append(draw, ir.I64Scalar(2), ir.I64Scalar(5))...))
 	case ir.Reshape:
 		p.op(k, p.op(ir.Permute, x(2, 3), axes(1, 0)), shape(2, 3))
 	case ir.Permute:
@@ -76,7 +70,7 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 		p.op(k, x(1, 3), shape(4, 2, 3))
 	case ir.Slice:
 		p.op(k, x(4, 4), parts)
-		p.op(k, x(4, 4), index(), ranges(ir.Range{Len: 2, Step: 1}, ir.Range{Len: 2, Step: -2, Input: 1}))
+		p.op(k, x(4, 4), p.below(4), ranges(ir.Range{Len: 2, Step: 1}, ir.Range{Len: 2, Step: -2, Input: 1}))
 	case ir.Unfold:
 		p.op(k, x(2, 7), axes(1), ints(3, 2))
 	case ir.Diagonal:
@@ -88,19 +82,19 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 	case ir.Pad:
 		p.op(k, x(2, 3), ints(1, 2, -1, 0), s)
 	case ir.Select:
-		p.op(k, x(2, 3), index(5), axes(1))
+		p.op(k, x(2, 3), p.below(3, 5), axes(1))
 	case ir.Gather:
-		p.op(k, x(2, 3), index(1, 5), axes(1))
+		p.op(k, x(2, 3), p.below(3, 1, 5), axes(1))
 	case ir.Embedding:
-		p.op(k, x(9, 4), index(2, 3))
+		p.op(k, x(9, 4), p.below(9, 2, 3))
 	case ir.GatherND:
 		for n := range 4 {
-			p.op(k, x(2, 7, 3), index(5, n))
+			p.op(k, x(2, 7, 3), p.below(2, 5, n))
 		}
 	case ir.SliceAssign, ir.SetSlice:
 		p.op(k, x(4, 4), x(2, 2), parts)
 		p.op(k, x(4, 4), x(2, 2), ranges(ir.Range{Start: 3, Len: 2, Step: -2}, ir.Range{Len: 2, Step: 3}))
-		p.op(k, x(4, 4), x(2, 2), index(), ranges(ir.Range{Len: 2, Step: 1}, ir.Range{Len: 2, Step: -2, Input: 2}))
+		p.op(k, x(4, 4), x(2, 2), p.below(4), ranges(ir.Range{Len: 2, Step: 1}, ir.Range{Len: 2, Step: -2, Input: 2}))
 	case ir.SelectAssign, ir.Scatter, ir.ScatterND:
 		for _, mode := range []ir.ScatterMode{ir.Assign, ir.ScatterSum, ir.ScatterMul, ir.ScatterMin, ir.ScatterMax} {
 			if mode != ir.Assign && !ir.Numbers.Has(d) {
@@ -109,26 +103,26 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 			joined := func(o *ir.Operation) { o.Attrs.Mode = mode }
 			switch k {
 			case ir.SelectAssign:
-				p.op(k, x(2, 3), index(5), x(2, 5), axes(1), option(joined))
+				p.op(k, x(2, 3), p.below(3, 5), x(2, 5), axes(1), option(joined))
 			case ir.Scatter:
-				p.op(k, x(2, 3), index(1, 5), x(1, 5), axes(1), option(joined))
+				p.op(k, x(2, 3), p.below(3, 1, 5), x(1, 5), axes(1), option(joined))
 			default:
-				p.op(k, x(2, 7, 3), index(5, 2), x(5, 3), option(joined))
-				p.op(k, x(2, 3), index(4, 0), x(4, 2, 3), option(joined))
+				p.op(k, x(2, 7, 3), p.below(2, 5, 2), x(5, 3), option(joined))
+				p.op(k, x(2, 3), p.below(2, 4, 0), x(4, 2, 3), option(joined))
 			}
 		}
 	case ir.Set:
-		p.op(k, x(2, 3), x(2, 3))
+		p.op(k, p.variable(random(d, ir.Shape{2, 3})), x(2, 3))
 	case ir.SetSelect, ir.ScatterAdd:
-		p.op(k, x(2, 3), index(5), x(2, 5), axes(1))
+		p.op(k, x(2, 3), p.below(3, 5), x(2, 5), axes(1))
 	case ir.TopK, ir.ArgTopK:
 		p.op(k, x(2, 3, 4), axes(1), number(2), reverse())
 		p.op(k, x(2, 3), axes(1), number(0))
 	case ir.MatMul:
 		p.op(k, x(5, 2, 3), x(3, 4))
 	case ir.IntMatMul:
-		p.op(k, x(5, 2, 3), p.like(ir.U8, 3, 4))
-		p.op(k, p.like(ir.I8, 3), x(3))
+		p.op(k, x(5, 2, 3), p.in(random(ir.U8, ir.Shape{3, 4})))
+		p.op(k, p.in(random(ir.I8, ir.Shape{3})), x(3))
 	case ir.Linear:
 		p.op(k, x(5, 3), x(3, 4), x(4))
 	case ir.LayerNorm:
@@ -147,7 +141,7 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 		p.op(k, x(2, 3), x(2, 3), s)
 		p.op(k, x(2, 3), x(2, 3), x(3), s)
 	case ir.Attention:
-		p.op(k, x(2, 6, 5, 8), x(2, 3, 7, 8), x(2, 3, 7, 4), p.like(ir.Bool, 5, 7), causal(), number(2), s)
+		p.op(k, x(2, 6, 5, 8), x(2, 3, 7, 8), x(2, 3, 7, 4), p.in(random(ir.Bool, ir.Shape{5, 7})), causal(), number(2), s)
 	default:
 		args := []any{x(2, 3)}
 		switch {
@@ -167,9 +161,9 @@ func (p *program) sample(k ir.Kind, d ir.DType) {
 }
 
 // Every kind in every dtype it has is lowered to kernels that pass
-// verification and stay inside their buffers, but for custom operations, which
-// are no kernels.
-func TestEveryKindIsLowered(t *testing.T) {
+// verification, stay inside their buffers and give what the oracle says, but for
+// custom operations, which are no kernels.
+func TestEveryKind(t *testing.T) {
 	for _, k := range ir.Kinds() {
 		if k == ir.Custom {
 			continue
@@ -178,32 +172,38 @@ func TestEveryKindIsLowered(t *testing.T) {
 			if !ir.Lookup(k).DTypes.Has(d) {
 				continue
 			}
-			p := newProgram(t)
-			p.sample(k, d)
-			require.NotEmpty(t, p.g.Ops)
-			for i := range p.g.Ops {
-				p.verifyAlone(i, fmt.Sprintf("%v of %v", &p.g.Ops[i].Kind, d))
-			}
+			t.Run(fmt.Sprintf("%v/%v", k, d), func(t *testing.T) {
+				p := newProgram(t)
+				p.sample(k, d)
+				require.NotEmpty(t, p.g.Ops)
+				for i := range p.g.Ops {
+					p.verifyAlone(i)
+				}
+				if k == ir.Lgamma || ir.Lookup(k).Class == ir.ClassOrder || d == ir.F64 && slices.Contains(inaccurate, k) {
+					t.Skip("the portable engine's function is not accurate enough yet")
+				}
+				checkAlone(t, p)
+			})
 		}
 	}
 }
 
 // verifyAlone lowers an operation and checks the launches of its kernels.
-func (p *program) verifyAlone(op int, what string) {
+func (p *program) verifyAlone(op int) {
 	p.t.Helper()
 	o, err := Single(&p.g, op)
-	require.NoError(p.t, err, what)
-	require.Positive(p.t, len(o.Calls)+len(o.Aliases), what)
+	require.NoError(p.t, err)
+	require.Positive(p.t, len(o.Calls)+len(o.Aliases))
 	for i := range o.Calls {
 		c := &o.Calls[i]
-		require.NoError(p.t, c.Kernel.Verify(), "%s\n%v", what, c.Kernel)
+		require.NoError(p.t, c.Kernel.Verify(), "%v", c.Kernel)
 		var l codegen.Launch
 		layout := func(t ir.TensorID) codegen.Layout { return codegen.Contiguous(p.g.Tensors[t].Shape) }
-		require.NoError(p.t, Bind(c, p.g.Dims, p.g.Ops, layout, &l), what)
+		require.NoError(p.t, Bind(c, p.g.Dims, p.g.Ops, layout, &l))
 		sizes := make([]int, len(c.Tensors))
 		for n, t := range c.Tensors {
 			sizes[n] = int(p.g.bytes(t))
 		}
-		require.NoError(p.t, codegen.CheckLaunch(c.Kernel, &l, sizes), "%s\n%v", what, c)
+		require.NoError(p.t, codegen.CheckLaunch(c.Kernel, &l, sizes), "%v", c)
 	}
 }

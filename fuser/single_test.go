@@ -66,9 +66,11 @@ func TestSingleMaps(t *testing.T) {
 }
 
 // scalarOf returns a scalar of the type d computes in; of an integer type it is
-// four times as large.
+// four times as large, and of an unsigned one not negative.
 func scalarOf(d ir.DType, v float64) ir.Scalar {
 	switch c := d.Compute(); {
+	case c.IsUnsigned():
+		return ir.IntScalar(c, int64(max(v*4, 0)))
 	case c.IsFloat():
 		return ir.FloatScalar(c, v)
 	case c == ir.Bool:
