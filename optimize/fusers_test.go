@@ -138,10 +138,10 @@ func TestCreatedTensorsAreMadeWhereRead(t *testing.T) {
 }
 
 func TestCreatedTensorsInMemory(t *testing.T) {
-	b := &builder{} // a product reads its operands from memory
+	b := &builder{} // picked elements are read from memory
 	f := b.full(2, 8, 8)
-	m := b.op(ir.MatMul, b.in(8, 8), f)
-	b.asked(b.op(ir.Mul, b.op(ir.MatMul, m, b.in(8, 8)), f))
+	m := b.op(ir.Embedding, f, b.typed(ir.I64, 8))
+	b.asked(m, b.op(ir.Mul, b.op(ir.MatMul, m, b.in(8, 8)), f))
 	p := throughFusers(t, b)
 	require.Equal(t, [][]int{{0}, {1}, {0, 2, 3}}, kernels(p), p.Format(&b.seg))
 	require.Equal(t, Stored, p.Fates[f])
