@@ -137,7 +137,7 @@ func (want *outcome) differs(got *outcome) *Difference {
 		return &Difference{Got: errorText(got.err), Want: errorText(want.err)}
 	}
 	if want.dtype != got.dtype || !want.shape.Equal(got.shape) {
-		return &Difference{Got: fmt.Sprint(got.dtype, got.shape), Want: fmt.Sprint(want.dtype, want.shape)}
+		return &Difference{Got: fmt.Sprintf("%v%v", got.dtype, got.shape), Want: fmt.Sprintf("%v%v", want.dtype, want.shape)}
 	}
 	n := want.dtype.Size()
 	for i := range want.shape.NumElements() {

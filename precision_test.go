@@ -13,7 +13,7 @@ import (
 // to the last digit: inside the section nothing is rounded to it.
 func TestFullPrecision(t *testing.T) {
 	dev := open(t)
-	for _, dtype := range []ir.DType{ir.F32, ir.BF16} {
+	for _, dtype := range []ir.DType{ir.F32, ir.F16, ir.BF16} {
 		t.Run(dtype.String(), func(t *testing.T) {
 			x := sinter.From(dev, []float32{256, 1, 3}, 3).Cast(dtype)
 			seen := false
