@@ -16,13 +16,13 @@ type (
 type adapter struct {
 	make   func(c *Call) tensors
 	tol    tolerance
-	tolFor func(c *Case) tolerance // if not nil, in place of tol
+	tolFor func(c *Case, out int) tolerance // if not nil, in place of tol
 }
 
-// tolerance returns that of a case.
-func (a adapter) tolerance(c *Case) tolerance {
+// tolerance returns that of an output of a case.
+func (a adapter) tolerance(c *Case, out int) tolerance {
 	if a.tolFor != nil {
-		return a.tolFor(c)
+		return a.tolFor(c, out)
 	}
 	return a.tol
 }
@@ -101,11 +101,14 @@ func each(h Host, f func(x float64)) {
 	}
 }
 
+// unit is for intermediate values up to 1.
+func unit(*Case) float64 { return 1 }
+
 // greatest returns the greatest finite magnitude among the operands.
 func greatest(c *Case) float64 {
 	out := 0.0
 	for _, a := range c.tensorArgs() {
-		each(c.file.tensor(a.Name), func(x float64) { out = max(out, x) })
+		out = max(out, largest(c.file.tensor(a.Name)))
 	}
 	return out
 }
@@ -115,6 +118,48 @@ func total(c *Case) float64 {
 	out := 0.0
 	for _, a := range c.tensorArgs() {
 		each(c.file.tensor(a.Name), func(x float64) { out += x })
+	}
+	return out
+}
+
+// productsAdded returns a bound of the elements of input + mat1·mat2, matrices or
+// batches of them that are added up.
+func productsAdded(c *Case) float64 {
+	args := c.tensorArgs()
+	x, y := c.file.tensor(args[1].Name), c.file.tensor(args[2].Name)
+	terms := 1
+	if c.Op == "addbmm" {
+		terms = x.Shape[0]
+	}
+	return largest(c.file.tensor(args[0].Name)) + float64(terms)*longest(x)*longest(y)
+}
+
+// largest returns the greatest finite magnitude of a tensor.
+func largest(h Host) float64 {
+	out := 0.0
+	each(h, func(x float64) { out = max(out, x) })
+	return out
+}
+
+// longest returns the greatest Euclidean norm of the rows and columns of
+// matrices, or of a vector's.
+func longest(h Host) float64 {
+	rows, columns := make(map[int]float64), make(map[int]float64)
+	n := h.Shape[len(h.Shape)-1]
+	i := 0
+	each(h, func(x float64) {
+		rows[i/n] += float64(x * x)
+		if len(h.Shape) > 1 {
+			m := h.Shape[len(h.Shape)-2]
+			columns[i/(m*n)*n+i%n] += float64(x * x)
+		}
+		i++
+	})
+	out := 0.0
+	for _, lines := range []map[int]float64{rows, columns} {
+		for _, sum := range lines {
+			out = max(out, math.Sqrt(sum))
+		}
 	}
 	return out
 }

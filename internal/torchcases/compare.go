@@ -16,7 +16,8 @@ type tolerance struct {
 	// steps is how often an intermediate result is rounded to the dtype
 	// itself, as magnitude says, each time by half an ulp.
 	steps float64
-	// abs is what may be off in any case, of dtypes computed in f32.
+	// abs is what may be off in any case where f32 is computed in, and in
+	// proportion in f64.
 	abs float64
 	// magnitude bounds the intermediate values; nil: what can be lost is
 	// relative to the result alone.
@@ -99,8 +100,8 @@ func (j *judge) allowed(x float64) float64 {
 	}
 	compute := j.format
 	abs := j.tol.abs
-	if j.format.fraction == format("f64").fraction {
-		abs = 0
+	if j.format == format("f64") {
+		abs *= j.format.epsilon() / format("f32").epsilon()
 	}
 	if j.format.fraction < format("f32").fraction { // half types
 		compute = format("f32")

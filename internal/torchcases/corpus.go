@@ -62,10 +62,13 @@ func (c *Case) Ref(i int) (Host, bool) {
 	return c.file.tensor(c.RefName[i]), true
 }
 
+// differs stands for an error where a NaN or an infinity is something else.
+const differs = 1e9
+
 // Err returns the largest error of PyTorch's output i in ulps of its dtype, 0
 // where it is not known.
 func (c *Case) Err(i int) float64 {
-	if i >= len(c.RawErr) || c.RawErr[i] == nil {
+	if i >= len(c.RawErr) || c.RawErr[i] == nil || c.RawErr[i][0] >= differs {
 		return 0
 	}
 	return c.RawErr[i][0]

@@ -50,7 +50,7 @@ var activationOps = map[string]adapter{
 		zero := x.MulScalar(0) // NaN stays
 		return sinter.Where(above, x.SubScalar(lambda), sinter.Where(below, x.AddScalar(lambda), zero))
 	}, exactButZeros),
-	"nn.functional.tanhshrink": unary(func(x *tensor) *tensor { return x.Sub(x.Tanh()) }, rounds(4, greatest)),
+	"nn.functional.tanhshrink": unary(func(x *tensor) *tensor { return x.Sub(x.Tanh()) }, rounds(4, unit)),
 	"nn.functional.glu": one(func(c *Call) *tensor {
 		x, axis := c.x(), c.integer(1, "dim", -1)
 		n := x.Dim(axis) / 2
@@ -66,7 +66,7 @@ var gelu = adapter{
 		}
 		return tensors{c.x().Gelu()}
 	},
-	tolFor: func(c *Case) tolerance {
+	tolFor: func(c *Case, _ int) tolerance {
 		if c.DType == "f64" {
 			return tolerance{ulps: 4, magnitude: greatest}
 		}

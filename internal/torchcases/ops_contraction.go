@@ -83,15 +83,15 @@ var contractionOps = map[string]adapter{
 		return z
 	}, rounds(3, norms)),
 
-	"addmm":   one(added((*tensor).MatMul), rounds(4, norms)),
-	"addmv":   one(added((*tensor).MatMul), rounds(4, norms)),
-	"baddbmm": one(added((*tensor).MatMul), rounds(4, norms)),
+	"addmm":   one(added((*tensor).MatMul), rounds(4, productsAdded)),
+	"addmv":   one(added((*tensor).MatMul), rounds(4, productsAdded)),
+	"baddbmm": one(added((*tensor).MatMul), rounds(4, productsAdded)),
 	"addbmm": one(added(func(x, y *tensor) *tensor {
 		return x.MatMul(y).Sum(0).Squeeze(0)
-	}), rounds(4, norms)),
+	}), rounds(4, productsAdded)),
 	"addr": one(added(func(x, y *tensor) *tensor {
 		return x.Unsqueeze(1).Mul(y.Unsqueeze(0))
-	}), rounds(4, norms)),
+	}), rounds(4, productsAdded)),
 }
 
 // others returns the axes of a rank that are not in a list.

@@ -70,7 +70,7 @@ var indexOps = map[string]adapter{
 		return effect(c, func(v *sinter.Var, axis int, index, value *tensor) {
 			v.ScatterAdd(axis, index, scale(value, c.number(-1, "alpha", 1)))
 		})
-	}, rounds(2, total)),
+	}, sums(total)),
 	"index_fill": one(func(c *Call) *tensor {
 		x, index := atLeast1(c.x()), atLeast1(c.index(2))
 		at := axis(c.integer(1, "dim", 0), x.Rank())
@@ -94,7 +94,7 @@ var indexOps = map[string]adapter{
 			mode = sinter.ScatterSum
 		}
 		return x.SelectAssign(0, index, value.Expand(append([]int{index.Dim(0)}, x.Shape()[1:]...)...), mode)
-	}, rounds(2, total)),
+	}, sums(total)),
 	"masked_scatter": one(func(c *Call) *tensor {
 		// The n-th element where mask is true is the n-th of source.
 		x, mask, source := c.x(), c.tensor(1, "mask"), c.tensor(2, "source")

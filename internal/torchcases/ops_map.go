@@ -98,12 +98,7 @@ var mapOps = map[string]adapter{
 	"addcmul": one(func(c *Call) *tensor {
 		return c.x().Add(scale(c.y(), c.number(-1, "value", 1)).Mul(c.tensor(2, "tensor2")))
 	}, rounds(3, products)),
-	"lerp": one(func(c *Call) *tensor {
-		if _, ok := c.Args[2].(TensorArg); ok {
-			return c.x().LerpTensor(c.y(), c.tensor(2, "weight"))
-		}
-		return c.x().Lerp(c.y(), c.number(2, "weight", 0))
-	}, rounds(4, greatest)),
+	"lerp": lerp,
 	"masked_fill": one(func(c *Call) *tensor {
 		mask := c.tensor(1, "mask")
 		if v, ok := c.Args[2].(TensorArg); ok {
@@ -168,13 +163,30 @@ func scale(x *tensor, by float64) *tensor {
 // scaled is an adapter of calls with the second operand multiplied by alpha.
 func scaled(f func(t, u *tensor) *tensor) adapter {
 	a := one(func(c *Call) *tensor { return f(c.x(), scale(c.y(), c.number(-1, "alpha", 1))) }, exact)
-	a.tolFor = func(c *Case) tolerance {
+	a.tolFor = func(c *Case, _ int) tolerance {
 		if _, ok := c.Kwargs["alpha"]; ok {
 			return rounds(4, greatest)
 		}
 		return exact
 	}
 	return a
+}
+
+// lerp takes its weight from a tensor or a number. In half types PyTorch rounds
+// once.
+var lerp = adapter{
+	make: func(c *Call) tensors {
+		if _, ok := c.Args[2].(TensorArg); ok {
+			return tensors{c.x().LerpTensor(c.y(), c.tensor(2, "weight"))}
+		}
+		return tensors{c.x().Lerp(c.y(), c.number(2, "weight", 0))}
+	},
+	tolFor: func(c *Case, _ int) tolerance {
+		if c.DType == "f64" || c.DType == "f32" {
+			return exact
+		}
+		return rounds(4, greatest)
+	},
 }
 
 // products bounds what is computed on the way to input + value·t1·t2, or

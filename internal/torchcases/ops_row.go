@@ -12,11 +12,11 @@ var rowOps = map[string]adapter{
 	"softmax":               one(soft((*tensor).Softmax), within(softUlps)),
 	"log_softmax":           one(soft((*tensor).LogSoftmax), tolerance{ulps: 16, magnitude: greatest}),
 	"nn.functional.softmin": one(soft(func(x *tensor, axes ...int) *tensor { return x.Neg().Softmax(axes...) }), within(softUlps)),
-	"nn.functional.layer_norm": one(func(c *Call) *tensor {
+	"nn.functional.layer_norm": oneNormalised(func(c *Call) *tensor {
 		axes := len(c.ints(1, "normalized_shape"))
 		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
 		return lastAxes(x, axes).LayerNorm(flat(weight), flat(bias), c.number(4, "eps", 1e-5)).Reshape(x.Shape()...)
-	}, normalised),
+	}),
 	"native_layer_norm": {make: func(c *Call) tensors {
 		axes, eps := len(c.ints(1, "normalized_shape")), c.number(4, "eps", 1e-5)
 		x, weight, bias := c.x(), c.tensor(2, "weight"), c.tensor(3, "bias")
@@ -26,7 +26,7 @@ var rowOps = map[string]adapter{
 		}
 		y := row.LayerNorm(flat(weight), flat(bias), eps).Reshape(x.Shape()...)
 		return tensors{y, row.Mean(-1).Reshape(c.Out(1).Shape...), row.Variance(0, -1).AddScalar(eps).Rsqrt().Reshape(c.Out(2).Shape...)}
-	}, tol: tolerance{ulps: 32, steps: 2, magnitude: greatest}},
+	}, tolFor: normalised},
 	"nn.functional.rms_norm": one(func(c *Call) *tensor {
 		x := c.x()
 		// Without one, PyTorch takes the epsilon of the dtype computed in.
@@ -49,10 +49,10 @@ var rowOps = map[string]adapter{
 		near := x.Square().Pad(0, pads...).Unfold(1, n, 1).Mean(-1).Squeeze(-1)
 		return x.Div(near.MulScalar(c.number(2, "alpha", 1e-4)).AddScalar(c.number(4, "k", 1)).PowScalar(c.number(3, "beta", 0.75)))
 	}, rounds(16, nil)),
-	"nn.functional.group_norm": one(func(c *Call) *tensor {
+	"nn.functional.group_norm": oneNormalised(func(c *Call) *tensor {
 		weight, bias := c.tensor(-1, "weight"), c.tensor(-1, "bias")
 		return c.x().GroupNorm(c.integer(1, "num_groups", 1), weight, bias, c.number(-1, "eps", 1e-5))
-	}, tolerance{ulps: 32, magnitude: greatest}),
+	}),
 	"native_group_norm": {make: func(c *Call) tensors {
 		x, weight, bias := c.x(), c.tensor(1, "weight"), c.tensor(2, "bias")
 		groups, eps := c.integer(6, "group", 1), c.number(7, "eps", 1e-5)
@@ -60,7 +60,7 @@ var rowOps = map[string]adapter{
 		stats := c.Out(1).Shape
 		of := x.Reshape(append(slices.Clone(stats), x.Dim(1)/groups*c.integer(5, "HxW", 1))...)
 		return tensors{y, of.Mean(-1).Reshape(stats...), of.Variance(0, -1).AddScalar(eps).Rsqrt().Reshape(stats...)}
-	}, tol: normalised},
+	}, tolFor: normalised},
 	"nn.functional.instance_norm": {make: func(c *Call) tensors {
 		x, weight, bias := c.x(), c.tensor(-1, "weight"), c.tensor(-1, "bias")
 		out := tensors{x.InstanceNorm(weight, bias, c.number(-1, "eps", 1e-5))}
@@ -68,11 +68,11 @@ var rowOps = map[string]adapter{
 		n := x.Dim(1)
 		stats := tensors{x.Mean(axes...).Mean(0).Reshape(n), x.Variance(1, axes...).Mean(0).Reshape(n)}
 		return append(out, running(c, stats, tensors{c.tensor(-1, "running_mean"), c.tensor(-1, "running_var")})...)
-	}, tol: normalised},
+	}, tolFor: normalised},
 	"nn.functional.batch_norm": {make: func(c *Call) tensors {
 		return batchNorm(c, tensors{c.tensor(1, "running_mean"), c.tensor(2, "running_var")}, c.tensor(3, "weight"), c.tensor(4, "bias"),
 			c.flag(-1, "training", false), c.number(-1, "eps", 1e-5))
-	}, tol: normalised},
+	}, tolFor: normalised},
 	"native_batch_norm": {make: func(c *Call) tensors {
 		x, training, eps := c.x(), c.flag(5, "training", false), c.number(7, "eps", 1e-5)
 		out := batchNorm(c, tensors{c.tensor(3, "running_mean"), c.tensor(4, "running_var")}, c.tensor(1, "weight"), c.tensor(2, "bias"), training, eps)
@@ -82,7 +82,7 @@ var rowOps = map[string]adapter{
 			stats = tensors{x.Mean(axes...).Reshape(-1), x.Variance(0, axes...).AddScalar(eps).Rsqrt().Reshape(-1)}
 		}
 		return slices.Insert(out, 1, stats...)
-	}, tol: normalised},
+	}, tolFor: normalised},
 	"nn.functional.scaled_dot_product_attention": one(func(c *Call) *tensor {
 		q, k, v, mask := c.x(), c.y(), c.tensor(2, "value"), c.tensor(3, "attn_mask")
 		q, k, v = fourAxes(q), fourAxes(k), fourAxes(v)
@@ -93,8 +93,26 @@ var rowOps = map[string]adapter{
 	}, tolerance{ulps: 16, magnitude: greatest}),
 }
 
-// normalised is the tolerance of a row less its mean, and of statistics.
-var normalised = tolerance{ulps: 32, steps: 4, magnitude: greatest, anyZero: true}
+// normalised is the tolerance of a row less its mean; of the mean and one over
+// the deviation, which are composed; and of statistics carried on.
+func normalised(c *Case, out int) tolerance {
+	switch own := len(c.OutName) - len(c.Mutated); {
+	case out == 0:
+		return tolerance{ulps: 8, magnitude: greatest, anyZero: true}
+	case out == 1 && own > 1:
+		return sums(total)
+	case out == 2 && own > 2:
+		return tolerance{ulps: 32, steps: 8}
+	}
+	return rounds(6, greatest)
+}
+
+// oneNormalised is an adapter of one that only returns the row.
+func oneNormalised(make func(c *Call) *tensor) adapter {
+	a := one(make, tolerance{})
+	a.tolFor = normalised
+	return a
+}
 
 // batchNorm normalises each channel by the running statistics, or in training
 // by those of the batch; then it also returns the statistics carried on.

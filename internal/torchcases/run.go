@@ -78,7 +78,7 @@ func (p *Corpus) Compare(c *Case, out []*Host) error {
 		if got == nil {
 			continue
 		}
-		if err := p.compare(c, i, *got, a.tolerance(c)); err != nil {
+		if err := p.compare(c, i, *got, a.tolerance(c, i)); err != nil {
 			return err
 		}
 	}
