@@ -16,9 +16,10 @@ type Capturer interface {
 	// the recording goes on.
 	EndCapture(s Stream, doomed bool) (Graph, error)
 	// BeginBody makes what is recorded on s until EndBody the body of a
-	// conditional part. Bodies may hold bodies. Other streams' work must be
-	// waited for first, and in the body they take part only when they wait for s
-	// again.
+	// conditional part. Bodies may hold bodies. Other streams take part in a body
+	// when they wait for s in it, which needs s to wait for their work before the
+	// body; s must wait for their work in the body before it ends. After it they
+	// take part in what is around it when they wait again.
 	BeginBody(s Stream, c Condition) error
 	EndBody(s Stream) error
 }

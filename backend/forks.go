@@ -54,10 +54,17 @@ func (f *Forks) Work(s Stream) error {
 var errOtherBody = fmt.Errorf("it takes no part in the body being recorded; let it wait for the body's stream")
 
 // Join lets s wait for what other, which takes part, has recorded so far; s
-// takes part from now on.
-func (f *Forks) Join(s, other Stream) {
+// takes part from now on. In a body that is refused if either has work outside
+// it that the other does not wait for.
+func (f *Forks) Join(s, other Stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	switch {
+	case f.in[other] != f.body() && f.seen[other][other] > f.seen[s][other]:
+		return &CaptureError{Reason: CaptureBody, Op: streamName(other), Err: errOtherBody}
+	case f.in[other] == f.body() && f.in[s] != f.body() && f.seen[s][s] > f.seen[other][s]:
+		return f.late(s)
+	}
 	if f.seen[s] == nil {
 		f.seen[s] = map[Stream]int{}
 	}
@@ -67,18 +74,15 @@ func (f *Forks) Join(s, other Stream) {
 	if f.in[other] == f.body() {
 		f.in[s] = f.body()
 	}
+	return nil
 }
 
-// Enter begins a body on s, Leave ends it. Both are refused while s does not
-// wait for all work.
+// Enter begins a body on s.
 func (f *Forks) Enter(s Stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.in[s] != f.body() {
 		return &CaptureError{Reason: CaptureBody, Op: streamName(s), Err: errOtherBody}
-	}
-	if err := f.joined(s); err != nil {
-		return err
 	}
 	f.last++
 	f.bodies = append(f.bodies, f.last)
@@ -86,14 +90,14 @@ func (f *Forks) Enter(s Stream) error {
 	return nil
 }
 
-// Leave ends the body that s is in.
+// Leave ends the body that s is in, which must wait for all work of the body.
 func (f *Forks) Leave(s Stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.bodies) == 1 || f.in[s] != f.body() {
 		return &CaptureError{Reason: CaptureBody, Op: streamName(s)}
 	}
-	if err := f.joined(s); err != nil {
+	if err := f.joined(s, func(x Stream) bool { return f.in[x] == f.body() }); err != nil {
 		return err
 	}
 	f.bodies = f.bodies[:len(f.bodies)-1]
@@ -110,23 +114,27 @@ func (f *Forks) End() error {
 	if len(f.bodies) > 1 {
 		return &CaptureError{Reason: CaptureBody, Op: streamName(f.origin)}
 	}
-	return f.joined(f.origin)
+	return f.joined(f.origin, func(Stream) bool { return true })
 }
 
 func (f *Forks) body() int { return f.bodies[len(f.bodies)-1] }
 
-// joined names the first stream with work that s does not wait for.
-func (f *Forks) joined(s Stream) error {
+// joined names the first of some streams with work that s does not wait for.
+func (f *Forks) joined(s Stream, of func(Stream) bool) error {
 	var late []Stream
 	for x, seen := range f.seen {
-		if seen[x] > f.seen[s][x] {
+		if of(x) && seen[x] > f.seen[s][x] {
 			late = append(late, x)
 		}
 	}
 	if len(late) == 0 {
 		return nil
 	}
-	return &CaptureError{Reason: CaptureUnjoined, Op: streamName(slices.Min(late)), Stream: slices.Min(late)}
+	return f.late(slices.Min(late))
+}
+
+func (f *Forks) late(s Stream) error {
+	return &CaptureError{Reason: CaptureUnjoined, Op: streamName(s), Stream: s}
 }
 
 func streamName(s Stream) string { return fmt.Sprintf("stream %d", s) }
@@ -142,6 +150,6 @@ func WaitRecording(s, other Stream, a, b *Forks) (join bool, err error) {
 	case a != nil && a != b:
 		return false, &CaptureError{Reason: CaptureMerge, Op: streamName(s)}
 	}
-	b.Join(s, other)
-	return true, nil
+	err = b.Join(s, other)
+	return err == nil, err
 }

@@ -156,18 +156,27 @@ func (s suite) forks(t *testing.T) {
 	g = b.captured(func() {
 		require.NoError(t, b.dev.Wait(side, b.stream))
 		require.NoError(t, on(side, 1))
-		b.refused(backend.CaptureUnjoined, b.dev.BeginBody(b.stream, when))
-		require.NoError(t, b.dev.Wait(b.stream, side))
 		b.body(when, func() {
 			b.refused(backend.CaptureBody, on(side, 1))
+			b.refused(backend.CaptureUnjoined, b.dev.Wait(side, b.stream))
+			b.refused(backend.CaptureBody, b.dev.Wait(b.stream, side))
+		})
+		require.NoError(t, b.dev.Wait(b.stream, side))
+		b.body(when, func() {
 			require.NoError(t, b.dev.Wait(side, b.stream))
 			require.NoError(t, on(side, 1))
 			b.refused(backend.CaptureUnjoined, b.dev.EndBody(b.stream))
 			require.NoError(t, b.dev.Wait(b.stream, side))
 		})
+		b.refused(backend.CaptureBody, on(side, 1))
+		require.NoError(t, b.dev.Wait(side, b.stream))
+		require.NoError(t, on(side, 1))
+		b.body(when, func() {}) // beside other work
+		require.NoError(t, on(side, 1))
+		require.NoError(t, b.dev.Wait(b.stream, side))
 	})
 	require.NoError(t, g.Replay(b.stream, nil))
-	b.holds(i64s(1116), x)
+	b.holds(i64s(1118), x)
 }
 
 func second[A, B any](_ A, b B) B { return b }

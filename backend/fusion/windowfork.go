@@ -83,12 +83,14 @@ func (w *Window) join(s, other *Stream, pc uintptr) error {
 
 // follow makes work on s wait for that on other, both of the pass.
 func (w *Window) follow(s, other *Stream) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.forks.Join(s.id, other.id); err != nil {
+		return w.named(err)
+	}
 	if err := s.rt.dev.Wait(s.id, other.id); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.forks.Join(s.id, other.id)
 	if w.recording && w.drawing != nil {
 		w.drawing.follow(s.id, other.id)
 	}
