@@ -28,6 +28,12 @@ func (e *ReshapeError) Error() string {
 // out's memory and allocates nothing once that is large enough. A reshape that
 // strides cannot express is a *ReshapeError.
 func Bind(c *Call, dims []int, ops []ir.Operation, layout func(ir.TensorID) codegen.Layout, out *codegen.Launch) error {
+	out.Parts = resize(out.Parts, len(c.Parts))
+	for i := range c.Parts {
+		if err := Bind(&c.Parts[i], dims, ops, layout, &out.Parts[i]); err != nil {
+			return err
+		}
+	}
 	b := binders.Get().(*binder)
 	defer binders.Put(b)
 	b.dims, b.ops, b.derived = dims, ops, c.Derived

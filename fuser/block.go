@@ -36,7 +36,6 @@ type block struct {
 	*species
 	g       *Graph
 	profile *Profile
-	options Options
 	broken  error // the graph cannot be used
 
 	members []member // ascending
@@ -75,15 +74,15 @@ type member struct {
 	prologue bool
 }
 
-func newBlock(s *species, g *Graph, p *Profile, o Options) *block {
-	b := &block{species: s, g: g, profile: p, options: o, broken: g.prepare()}
+func newBlock(s *species, g *Graph, p *Profile) *block {
+	b := &block{species: s, g: g, profile: p, broken: g.prepare()}
 	b.Reset()
 	return b
 }
 
 // Reset forgets every operation.
 func (b *block) Reset() {
-	*b = block{species: b.species, g: b.g, profile: b.profile, options: b.options, broken: b.broken, core: -1, target: -1}
+	*b = block{species: b.species, g: b.g, profile: b.profile, broken: b.broken, core: -1, target: -1}
 }
 
 // Clone returns a copy that grows on its own.
@@ -134,7 +133,7 @@ func (b *block) Status() Status {
 }
 
 func (b *block) full() bool {
-	return b.profile.MaxOps > 0 && len(b.members) >= b.profile.MaxOps && !b.options.disabled(RuleMaxOps)
+	return b.profile.MaxOps > 0 && len(b.members) >= b.profile.MaxOps && !b.g.Off[RuleMaxOps]
 }
 
 func refuse(r Rule, format string, args ...any) Verdict {

@@ -19,11 +19,11 @@ var testProfile = Profile{Name: "test", Bandwidth: 10, LaunchCost: 1000, OpCost:
 
 // fuser returns one of the default fusers for a program.
 func (p *program) fuser(name string, disabled ...Rule) Fuser {
-	o := Options{Disabled: map[Rule]bool{}}
+	p.g.Off = map[Rule]bool{}
 	for _, r := range disabled {
-		o.Disabled[r] = true
+		p.g.Off[r] = true
 	}
-	for _, f := range WithOptions(o) {
+	for _, f := range Default() {
 		if f.Name == name {
 			return f.New(&p.g, &testProfile)
 		}

@@ -25,8 +25,9 @@ type Tensor struct {
 type Graph struct {
 	Ops     []ir.Operation
 	Tensors []Tensor
-	InPlace []bool // effect operations: written over the old version's storage
-	Dims    []int  // the distinct lengths, in order of first appearance; Dims[0] = 1
+	InPlace []bool        // effect operations: written over the old version's storage
+	Off     map[Rule]bool // profit rules that are switched off
+	Dims    []int         // the distinct lengths, in order of first appearance; Dims[0] = 1
 	dimOf   map[int]Dim
 	shapes  [][]Dim // of each tensor, filled by prepare
 	feeds   []int   // by operation: the contraction whose operand is all that depends on it, or -1; filled by prepare

@@ -40,7 +40,7 @@ func (b *block) widen(shape []Dim) Verdict {
 		}
 	}
 	b.recompute += float64(b.g.points(shape)-b.g.points(b.frame)) * float64(ops) * b.profile.OpCost
-	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
+	if b.recompute > b.most() && !b.g.Off[RuleRecompute] {
 		return refuse(RuleRecompute, "%d operations for each element of %s", ops, b.lengths(shape))
 	}
 	b.move(shape, identity(shape).expand(b.frame, shape), true)

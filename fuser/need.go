@@ -42,7 +42,7 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 	}
 	b.again = append(b.again, placed{tensor: base, path: p})
 	b.recompute += float64(b.g.points(b.frame)) * b.profile.OpCost
-	if b.recompute > b.most() && !b.options.disabled(RuleRecompute) {
+	if b.recompute > b.most() && !b.g.Off[RuleRecompute] {
 		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)
 	}
 	for i, in := range op.Inputs {

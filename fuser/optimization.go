@@ -1,6 +1,8 @@
 package fuser
 
 import (
+	"iter"
+
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -80,7 +82,8 @@ type Param struct {
 	Bits       uint64
 }
 
-// Call is one launch of a kernel.
+// Call is one launch of a kernel. One of a kernel of parts has a call for each
+// of them, and no space of its own.
 type Call struct {
 	Kernel  *codegen.Kernel
 	Dims    []Dim         // the space
@@ -91,6 +94,22 @@ type Call struct {
 	// Copies says that the call makes the second of its tensors a copy of the
 	// first. It need not run when one took the other's storage.
 	Copies bool
+	Parts  []Call
+}
+
+// Spaces yields the calls that have a space: c, or its parts.
+func (c *Call) Spaces() iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		if len(c.Parts) == 0 {
+			yield(c)
+			return
+		}
+		for i := range c.Parts {
+			if !yield(&c.Parts[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Alias is an output that is a view of a stored tensor and costs no launch.

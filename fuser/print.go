@@ -69,6 +69,9 @@ func (c *Call) String() string {
 	for i, b := range c.Access {
 		fmt.Fprintf(&s, "  a%d = %v\n", i, b)
 	}
+	for i := range c.Parts {
+		fmt.Fprintf(&s, "  part %d\n%s", i, c.Parts[i].String())
+	}
 	for i, p := range c.Params {
 		if p.Op < 0 {
 			fmt.Fprintf(&s, "  p%d = %#x\n", i, p.Bits)

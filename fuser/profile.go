@@ -8,5 +8,8 @@ type Profile struct {
 	OpCost     float64 // nanoseconds for one cheap scalar operation on one element, all workers busy
 	RowBytes   int     // bytes of a row that stay on chip in a Rows kernel
 	MaxBuffers int     // most buffers of one kernel
-	MaxOps     int     // most operations of one block
+	// MaxArguments is the most buffers of the parts of one launch together, 0:
+	// MaxBuffers.
+	MaxArguments int
+	MaxOps       int // most operations of one block
 }

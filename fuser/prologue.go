@@ -107,7 +107,7 @@ func (b *block) contracted(pos, operand int) Verdict {
 	if v := p.need(t, paths[operand]); !v.Accepted {
 		return v
 	}
-	if b.recompute > b.most() && !b.options.disabled(RulePrologue) {
+	if b.recompute > b.most() && !b.g.Off[RulePrologue] {
 		return refuse(RulePrologue, "tensor %d is computed %d times for %v", t, p.times, op.Kind)
 	}
 	return accepted

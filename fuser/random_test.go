@@ -320,7 +320,8 @@ func (p *program) stepwise() map[ir.TensorID]oracle.Tensor {
 // first on that a random fuser takes, and how many they are.
 func (p *program) block(r *rand.Rand, first int) (*Optimization, int) {
 	p.t.Helper()
-	factories := WithOptions(Options{Disabled: map[Rule]bool{RuleRecompute: r.IntN(2) == 0, RuleRowOnChip: true}})
+	p.g.Off = map[Rule]bool{RuleRecompute: r.IntN(2) == 0, RuleRowOnChip: true}
+	factories := Default()
 	f := factories[r.IntN(len(factories))].New(&p.g, &testProfile)
 	var ready Fuser
 	for i := first; i < len(p.g.Ops) && f.Fuse(i).Accepted; i++ {

@@ -129,7 +129,7 @@ func (b *block) rowHome() path { return walk(b.rowShape(), b.frame, upTo(len(b.f
 // onChip refuses rows that do not stay on chip, once something depends on a
 // reduction at every element or again along the row.
 func (b *block) onChip() Verdict {
-	if b.axes == nil || b.rowsOnly || b.profile.RowBytes <= 0 || b.options.disabled(RuleRowOnChip) {
+	if b.axes == nil || b.rowsOnly || b.profile.RowBytes <= 0 || b.g.Off[RuleRowOnChip] {
 		return accepted
 	}
 	inner := map[int]bool{}

@@ -1,8 +1,8 @@
 package fuser
 
-// The rules that refuse an operation. Legality rules keep a block correct;
-// profit rules keep it from costing more than it saves and can be switched off
-// (Options.Disabled), so that a test can force a fusion.
+// The rules that refuse an operation or a block. Legality rules keep a block
+// correct; profit rules keep it from costing more than it saves and can be
+// switched off (Graph.Off), so that a test can force a fusion.
 const (
 	RuleKind             Rule = "kind"
 	RuleShape            Rule = "shape"
@@ -21,6 +21,10 @@ const (
 	RuleMalformed        Rule = "malformed"
 	RuleMaxBuffers       Rule = "max-buffers"
 	RuleClosed           Rule = "closed"
+	RuleNotAMap          Rule = "not-a-map"
+	RuleMayFail          Rule = "may-fail"
+	RuleDraws            Rule = "draws"
+	RuleMaxArguments     Rule = "max-arguments"
 
 	RuleOperandNeeded Rule = "operand-needed"
 
@@ -57,6 +61,10 @@ var Rules = []RuleInfo{
 	{RuleMalformed, false, "the segment's tables do not describe the operation"},
 	{RuleMaxBuffers, false, "more buffers than a kernel of the device can have"},
 	{RuleClosed, false, "the fuser takes no more operations"},
+	{RuleNotAMap, false, "only loops over independent elements share a launch"},
+	{RuleMayFail, false, "an index out of range would fail the blocks that share the launch"},
+	{RuleDraws, false, "the positions of random numbers belong to a launch of their own"},
+	{RuleMaxArguments, false, "more buffers than one launch of the device can have"},
 	{RuleRecompute, true, "a value would be computed again for another place than its own"},
 	{RulePrologue, true, "computing an operand of a contraction as it is read, anew for each part of the result, costs more than it saves"},
 	{RuleRowOnChip, true, "a row of the operands is larger than what stays on chip between two passes"},
@@ -70,21 +78,3 @@ type Refusal struct {
 }
 
 func (e *Refusal) Error() string { return string(e.Rule) + ": " + e.Detail }
-
-// Options switch profit rules off. The zero value keeps all.
-type Options struct {
-	Disabled map[Rule]bool
-}
-
-// disabled reports whether a rule is a profit rule that is switched off.
-func (o Options) disabled(r Rule) bool {
-	if !o.Disabled[r] {
-		return false
-	}
-	for i := range Rules {
-		if Rules[i].Rule == r {
-			return Rules[i].Profit
-		}
-	}
-	return false
-}

@@ -131,12 +131,31 @@ func (v *validator) call(c *Call) {
 		return
 	}
 	k := c.Kernel
+	if len(c.Parts) != len(k.Parts) {
+		v.fail("%d parts of a kernel of %d", len(c.Parts), len(k.Parts))
+		return
+	}
+	for i := range c.Parts {
+		if c.Parts[i].Kernel == nil || !c.Parts[i].Kernel.Equal(k.Parts[i].Kernel) {
+			v.fail("part %d is of another kernel", i)
+			return
+		}
+		v.call(&c.Parts[i])
+	}
+	v.derived = len(c.Derived)
 	if len(c.Dims) != k.Axes() || len(c.Tensors) != len(k.Buffers) || len(c.Access) != len(k.Accesses) || len(c.Params) != len(k.Params) {
 		v.fail("a call that does not fit its kernel, %q", k.Name)
 		return
 	}
 	if !v.dims(c.Dims...) || !v.tensors(c.Tensors) {
 		return
+	}
+	for i := range c.Parts {
+		for n, b := range k.Parts[i].Buffers {
+			if c.Parts[i].Tensors[n] != c.Tensors[b] {
+				v.fail("part %d is bound to other tensors", i)
+			}
+		}
 	}
 	for n, t := range c.Tensors {
 		if v.g.Tensors[t].DType != k.Buffers[n].DType {

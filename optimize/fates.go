@@ -76,10 +76,12 @@ func (f Fate) inMemory() bool { return f == Stored || f == Temporary }
 // external returns the tensors a unit reads and does not compute.
 func (s *search) external(u *unit) []ir.TensorID {
 	var out []ir.TensorID
-	for _, op := range u.ops {
-		for _, in := range s.ops[op].Inputs {
-			if p := s.producer[in.ID]; (p < 0 || !contains(u.ops, p)) && !slices.Contains(out, in.ID) {
-				out = append(out, in.ID)
+	for part := range u.each {
+		for _, op := range part.ops {
+			for _, in := range s.ops[op].Inputs {
+				if p := s.producer[in.ID]; (p < 0 || !contains(part.ops, p)) && !slices.Contains(out, in.ID) {
+					out = append(out, in.ID)
+				}
 			}
 		}
 	}

@@ -171,7 +171,8 @@ func TestCreatedTensorsInMemory(t *testing.T) {
 	v := b.shape(ir.Expand, f, 8, 8)
 	b.asked(v, b.op(ir.Add, b.in(8, 8), v))
 	p = throughFusers(t, b)
-	require.Equal(t, [][]int{{0}, {0, 1, 2}}, kernels(p), p.Format(&b.seg))
+	require.Equal(t, [][]int{{0, 1, 2}}, kernels(p), "in one launch: %s", p.Format(&b.seg))
+	require.Len(t, p.Blocks[0].Calls[0].Parts, 2)
 }
 
 // A fusion that loses is not made up for by a created tensor, which is made

@@ -109,13 +109,14 @@ func reshapeGuards(g *fuser.Graph, seg *Segment, blocks []Block) []Guard {
 			add(a.Tensor, base[a.Tensor])
 		}
 		for c := range b.Calls {
-			call := &b.Calls[c]
-			for i := range call.Access {
-				if len(call.Access[i].Views) > 0 {
-					t := call.Tensors[call.Kernel.Accesses[i].Buffer]
-					s := base[t].through(call.Access[i].Views)
-					s.derived = call.Derived
-					add(t, s)
+			for call := range b.Calls[c].Spaces() {
+				for i := range call.Access {
+					if len(call.Access[i].Views) > 0 {
+						t := call.Tensors[call.Kernel.Accesses[i].Buffer]
+						s := base[t].through(call.Access[i].Views)
+						s.derived = call.Derived
+						add(t, s)
+					}
 				}
 			}
 		}

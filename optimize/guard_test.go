@@ -63,7 +63,7 @@ func TestReshapeGuards(t *testing.T) {
 		w, err := newWork(seg, Options{})
 		require.NoError(t, err)
 		w.settle()
-		return w.graph(), seg, []Block{{Optimization: &fuser.Optimization{Aliases: []fuser.Alias{{Tensor: 1, Of: 0, Views: views}}}}}
+		return new(Planner).graph(w), seg, []Block{{Optimization: &fuser.Optimization{Aliases: []fuser.Alias{{Tensor: 1, Of: 0, Views: views}}}}}
 	}
 	flat := fuser.View{Kind: fuser.ViewReshape, Shape: []fuser.Dim{3}}
 	guards := reshapeGuards(alias(flat))
@@ -95,7 +95,7 @@ func TestReshapeGuardsOfStoredTensors(t *testing.T) {
 	require.NoError(t, err)
 	w.settle()
 	guards := func(views ...fuser.View) []Guard {
-		return reshapeGuards(w.graph(), seg, []Block{{Optimization: &fuser.Optimization{Aliases: []fuser.Alias{{Tensor: 2, Of: x, Views: views}}}}})
+		return reshapeGuards(new(Planner).graph(w), seg, []Block{{Optimization: &fuser.Optimization{Aliases: []fuser.Alias{{Tensor: 2, Of: x, Views: views}}}}})
 	}
 	dims := seg.Dims // 1 4 6 3
 	require.Empty(t, guards(fuser.View{Kind: fuser.ViewReshape, Shape: []fuser.Dim{2, 1}}))

@@ -3,6 +3,8 @@ package optimize
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
@@ -10,14 +12,16 @@ import (
 
 // Options change how a Planner works. The zero value is the normal way.
 type Options struct {
-	// Disable names passes that do not run, see Passes.
+	// Disable names what the planner does without: passes, fusers, rules that
+	// are a matter of cost. See Switches.
 	Disable []string
 	// Extra are passes that run after those of the table; see Replace.
 	Extra []Pass
 	// Skip, if set, is asked of every rewrite that could change a value whether
 	// to leave it out: to find one that does.
 	Skip func(pass string, op *ir.Operation) bool
-	// Force fuses whatever is legal and accepted, whether it saves time or not.
+	// Force fuses whatever is legal and accepted, whether it saves time or not:
+	// it disables every rule but those that bound what exploring costs.
 	Force bool
 	// Check validates every plan, with its fallbacks, before it is returned.
 	Check bool
@@ -34,6 +38,7 @@ type Planner struct {
 	factories []fuser.Factory
 	profile   fuser.Profile
 	opts      Options
+	off       map[string]bool // by name: what is switched off
 	// single lowers one operation alone.
 	single func(g *fuser.Graph, op int) (*fuser.Optimization, error)
 }
@@ -48,7 +53,12 @@ func New(factories []fuser.Factory, profile fuser.Profile, opts Options) *Planne
 	if opts.LogLimit == 0 {
 		opts.LogLimit = 1 << 16
 	}
-	return &Planner{factories: factories, profile: profile, opts: opts, single: fuser.Single}
+	off := switchedOff(opts)
+	if off[string(RuleFar)] {
+		opts.Window = math.MaxInt
+	}
+	factories = slices.DeleteFunc(slices.Clone(factories), func(f fuser.Factory) bool { return off[f.Name] })
+	return &Planner{factories: factories, profile: profile, opts: opts, off: off, single: fuser.Single}
 }
 
 // Plan returns the plan of a segment. The same segment, profile and options
@@ -82,7 +92,7 @@ func (p *Planner) prepare(seg *Segment) (*work, error) {
 	}
 	for _, table := range [][]Pass{Passes, p.opts.Extra} {
 		for _, pass := range table {
-			if !w.disabled(pass.Name) {
+			if !p.off[pass.Name] {
 				pass.run(w)
 			}
 		}
@@ -92,14 +102,19 @@ func (p *Planner) prepare(seg *Segment) (*work, error) {
 }
 
 // graph returns the segment as fusers see it after the passes.
-func (w *work) graph() *fuser.Graph {
-	g := &fuser.Graph{Ops: w.ops, Dims: w.seg.Dims, InPlace: make([]bool, len(w.ops)), Tensors: make([]fuser.Tensor, len(w.seg.Tensors))}
+func (p *Planner) graph(w *work) *fuser.Graph {
+	g := &fuser.Graph{Ops: w.ops, Off: make(map[fuser.Rule]bool), Dims: w.seg.Dims, InPlace: make([]bool, len(w.ops)), Tensors: make([]fuser.Tensor, len(w.seg.Tensors))}
 	for i := range w.seg.Tensors {
 		t := &w.seg.Tensors[i]
 		g.Tensors[i] = fuser.Tensor{
 			Shape: t.Shape, DType: t.DType, Layout: t.Layout,
 			Buffer: t.Buffer, Producer: w.producer[i], Consumers: w.consumers[i],
 			Stored: w.wanted[i], Dead: w.dead[i], Var: w.isVar(ir.TensorID(i)),
+		}
+	}
+	for _, r := range fuser.Rules {
+		if r.Profit && p.off[string(r.Rule)] {
+			g.Off[r.Rule] = true
 		}
 	}
 	for i := range w.ops {

@@ -13,6 +13,9 @@ const (
 	RuleTooLong    Rule = "too-long"
 	RuleNoGain     Rule = "no-gain"
 	RuleNotReady   Rule = "not-ready"
+
+	RuleDistance    Rule = "distance"
+	RuleKeepsMemory Rule = "keeps-memory"
 )
 
 // RuleInfo explains a rule.
@@ -29,6 +32,8 @@ var Rules = []RuleInfo{
 	{RuleOldVersion, false, "one reads a version of a Var that the other writes over"},
 	{RuleMerge, false, "no fuser accepts the operations of both blocks"},
 	{RuleView, false, "a view between the block and the operation was refused"},
+	{RuleDistance, false, "the blocks are at other distances from the end of the segment: one may have to wait for the other, or for what waits for it"},
+	{RuleKeepsMemory, true, "run later, with the others, the block would keep temporaries in memory of more bytes than a launch is worth"},
 	{RuleFar, true, "more blocks lie between than the search for paths looks at"},
 	{RuleTooLong, true, "the block would be longer than the device's profile allows"},
 	{RuleNoGain, true, "fused it is not faster"},

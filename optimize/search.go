@@ -49,7 +49,7 @@ type search struct {
 }
 
 func newSearch(w *work, d *dag, p *Planner) *search {
-	return &search{work: w, d: d, p: p, g: w.graph(), unstorable: make([]bool, len(w.seg.Tensors)), o: order{of: make([]*block, len(w.ops)), window: p.opts.Window}}
+	return &search{work: w, d: d, p: p, g: p.graph(w), unstorable: make([]bool, len(w.seg.Tensors)), o: order{of: make([]*block, len(w.ops)), window: p.opts.Window}}
 }
 
 // run offers every operation, in recorded order, to the blocks it could join.
@@ -121,7 +121,7 @@ func (s *search) grow(op int) {
 			if slices.Contains(best.set, b) {
 				continue
 			}
-			if t := s.try(append(slices.Clip(best.set), b), op, preds, alone); t != nil && (t.better(best) || s.p.opts.Force) {
+			if t := s.try(append(slices.Clip(best.set), b), op, preds, alone); t != nil && (t.better(best) || s.p.off[string(RuleNoGain)]) {
 				best = t
 			}
 		}
@@ -243,7 +243,7 @@ func (s *search) try(set []*block, op int, preds []int, alone float64) *trial {
 		s.log.add(d)
 		return nil
 	}
-	if limit := s.p.profile.MaxOps; limit > 0 && size(set)+1 > limit {
+	if limit := s.p.profile.MaxOps; limit > 0 && size(set)+1 > limit && !s.p.off[string(RuleTooLong)] {
 		return refuse(RuleTooLong, "")
 	}
 	before, rule := s.o.between(set, preds)
@@ -268,11 +268,11 @@ func (s *search) try(set []*block, op int, preds []int, alone float64) *trial {
 	t.gain = t.value.score - alone
 	for _, b := range set {
 		t.gain -= b.value.score
-		if b.value.ready && b.value.score > 0 && !t.value.ready {
+		if b.value.ready && b.value.score > 0 && !t.value.ready && !s.p.off[string(RuleNotReady)] {
 			return refuse(RuleNotReady, "")
 		}
 	}
-	if s.p.opts.Force || t.gain > 0 || t.gain == 0 && s.isView(op) {
+	if s.p.off[string(RuleNoGain)] || t.gain > 0 || t.gain == 0 && s.isView(op) {
 		return t
 	}
 	return refuse(RuleNoGain, scores(t, alone))

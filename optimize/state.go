@@ -166,7 +166,7 @@ func (p *Planner) restore(d *stateData) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := w.graph()
+	g := p.graph(w)
 	plan := &Plan{Fates: d.Fates, Recipes: make(map[ir.TensorID][]int, len(d.Recipes)), Log: newLog(0, len(seg.Ops))}
 	plan.Log.Loaded = true
 	for i := range d.Blocks {

@@ -16,6 +16,22 @@ type unit struct {
 	block int    // the number of the search's block
 	entry *entry // the fuser that finishes it, nil: one operation lowered alone
 	alias bool   // a merged operation
+	// parts are the units that share its launch. What one takes along another may
+	// read from memory, so each waits and reads for itself.
+	parts []*unit
+}
+
+// each yields the unit's parts, itself if it has none.
+func (u *unit) each(yield func(*unit) bool) {
+	if len(u.parts) == 0 {
+		yield(u)
+		return
+	}
+	for _, p := range u.parts {
+		if !yield(p) {
+			return
+		}
+	}
 }
 
 // units chooses the fuser of each block. A block that no fuser finishes, or
@@ -62,7 +78,7 @@ func (s *search) choose(b *block) *unit {
 	for i := range b.alive {
 		e := &b.alive[i]
 		p := e.fuser.Properties()
-		enough := p.Ready && len(b.ops)+len(e.views) > 1 && (p.Score > 0 || s.p.opts.Force)
+		enough := p.Ready && len(b.ops)+len(e.views) > 1 && (p.Score > 0 || s.p.off[string(RuleNoGain)])
 		if enough && (best < 0 || p.Score > top.Score) {
 			best, top = i, p
 		}
@@ -97,6 +113,9 @@ func (s *search) finish() (*Plan, error) {
 			return nil, err
 		}
 		if len(failed) == 0 {
+			if order, blocks, err = f.join(order, blocks); err != nil {
+				return nil, err
+			}
 			return f.plan(order, blocks), nil
 		}
 		next := make([]*unit, 0, len(units)+len(failed))
@@ -137,30 +156,9 @@ func (f *fates) sort() ([]*unit, error) {
 	waits := make([]int, len(f.units))
 	next := make([][]int, len(f.units))
 	for i, u := range f.units {
-		var seen []int
-		follow := func(p int) {
-			if p < 0 || f.unitOf[p] == nil || f.unitOf[p] == u {
-				return
-			}
-			if j := number[f.unitOf[p]]; !slices.Contains(seen, j) {
-				seen = append(seen, j)
-				next[j] = append(next[j], i)
-				waits[i]++
-			}
-		}
-		for _, op := range u.ops {
-			if u.alias {
-				follow(f.producer[f.same[f.ops[op].Outputs[0].ID]])
-				continue
-			}
-			for _, in := range f.ops[op].Inputs {
-				if p := f.producer[in.ID]; p >= 0 && !contains(u.ops, p) {
-					follow(p)
-				}
-			}
-			for _, r := range f.d.before[op] {
-				follow(r)
-			}
+		for _, before := range f.waits(u) {
+			next[number[before]] = append(next[number[before]], i)
+			waits[i]++
 		}
 	}
 	var ready intHeap

@@ -61,8 +61,6 @@ func newWork(seg *Segment, opts Options) (*work, error) {
 	return w, nil
 }
 
-func (w *work) disabled(pass string) bool { return slices.Contains(w.opts.Disable, pass) }
-
 // skips reports whether a rewrite is to be left out.
 func (w *work) skips(pass string, op int) bool {
 	return w.opts.Skip != nil && w.opts.Skip(pass, &w.ops[op])

@@ -120,8 +120,9 @@ var profile = fuser.Profile{
 	RowBytes: 512 << 10,
 	// Arguments are slices: these bound compile time and the engine's tiles,
 	// not hardware.
-	MaxBuffers: 64,
-	MaxOps:     256,
+	MaxBuffers:   64,
+	MaxArguments: 512,
+	MaxOps:       256,
 }
 
 func (d *Device) fail(err error) error { return &backend.DeviceError{Device: d.Name(), Err: err} }

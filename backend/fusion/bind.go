@@ -192,16 +192,36 @@ func (e *executor) rebind(k optimize.Key) error {
 	return nil
 }
 
-// hollow reports whether a block of several operations has a launch without
-// elements although something it stores has some: an operation of less axes
+// hollow reports whether a launch of a block of several operations has no
+// elements although something it writes has some: an operation of less axes
 // joined one over an axis that is empty at the lengths at hand.
 func (e *executor) hollow(st *step, launches []codegen.Launch) bool {
-	if len(st.opt.Ops) == 1 || !slices.ContainsFunc(launches, func(l codegen.Launch) bool { return slices.Contains(l.Dims, 0) }) {
+	if len(st.opt.Ops) == 1 {
 		return false
 	}
-	return slices.ContainsFunc(st.opt.Stored, func(t ir.TensorID) bool {
-		return e.seg.tensors[t].shape.NumElements() > 0
-	})
+	for c := range st.opt.Calls {
+		if e.hollowCall(&st.opt.Calls[c], &launches[c]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *executor) hollowCall(call *fuser.Call, l *codegen.Launch) bool {
+	for i := range call.Parts {
+		if e.hollowCall(&call.Parts[i], &l.Parts[i]) {
+			return true
+		}
+	}
+	if !slices.Contains(l.Dims, 0) {
+		return false
+	}
+	for k, t := range call.Tensors {
+		if call.Kernel.Buffers[k].Mode != codegen.In && e.seg.tensors[t].shape.NumElements() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // maxBindings bounds the bindings a stream keeps.

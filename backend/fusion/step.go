@@ -285,6 +285,9 @@ func (e *executor) call(opt *fuser.Optimization, call *fuser.Call, exe codegen.E
 
 // params puts the scalars at hand into a bound launch.
 func (e *executor) params(call *fuser.Call, l *codegen.Launch) {
+	for i := range call.Parts {
+		e.params(&call.Parts[i], &l.Parts[i])
+	}
 	for i := range call.Params {
 		p := &call.Params[i]
 		if p.Op >= 0 {

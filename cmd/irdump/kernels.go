@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/sinter-ml/sinter/internal/trace"
 	"github.com/sinter-ml/sinter/ir"
@@ -80,11 +81,23 @@ func (v kernelsView) print(out io.Writer) error {
 			fmt.Fprintf(out, "  %%%d is a view of %%%d\n", a.Tensor, a.Of)
 		}
 		for _, call := range b.Calls {
-			fmt.Fprintf(out, "  launch over %v, buffers %s\n", ir.Shape(call.Dims), ids(call.Tensors))
+			fmt.Fprintf(out, "  launch over %s, buffers %s\n", spaces(call), ids(call.Tensors))
 			fmt.Fprint(out, indent(4, call.Kernel))
 		}
 	}
 	return nil
+}
+
+// spaces prints the space of a launch, or those of its parts.
+func spaces(c trace.Call) string {
+	if len(c.Parts) == 0 {
+		return ir.Shape(c.Dims).String()
+	}
+	words := make([]string, len(c.Parts))
+	for i, dims := range c.Parts {
+		words[i] = ir.Shape(dims).String()
+	}
+	return strings.Join(words, " and ")
 }
 
 // operationTable prints operations below a heading.

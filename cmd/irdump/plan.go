@@ -40,14 +40,7 @@ func (how *planning) plan(s *streams, p *ir.Program) (*document, error) {
 
 // fusers returns the fusers to plan with.
 func (how *planning) fusers() ([]fuser.Factory, error) {
-	var o fuser.Options
-	if how.Force {
-		o.Disabled = map[fuser.Rule]bool{}
-		for _, r := range fuser.Rules {
-			o.Disabled[r.Rule] = r.Profit
-		}
-	}
-	all := fuser.WithOptions(o)
+	all := fuser.Default()
 	var names []string
 	for _, f := range all {
 		names = append(names, f.Name)

@@ -24,13 +24,14 @@ type Header struct {
 
 // Profile is a fuser.Profile with the names it has in a trace.
 type Profile struct {
-	Name       string  `json:"name"`
-	Bandwidth  float64 `json:"bytes_per_ns"`
-	LaunchCost float64 `json:"launch_ns"`
-	OpCost     float64 `json:"op_ns"`
-	RowBytes   int     `json:"row_bytes"`
-	MaxBuffers int     `json:"max_buffers"`
-	MaxOps     int     `json:"max_ops"`
+	Name         string  `json:"name"`
+	Bandwidth    float64 `json:"bytes_per_ns"`
+	LaunchCost   float64 `json:"launch_ns"`
+	OpCost       float64 `json:"op_ns"`
+	RowBytes     int     `json:"row_bytes"`
+	MaxBuffers   int     `json:"max_buffers"`
+	MaxArguments int     `json:"max_arguments,omitempty"`
+	MaxOps       int     `json:"max_ops"`
 }
 
 // NewHeader returns the header of runs on a device with the given name,

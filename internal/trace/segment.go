@@ -85,9 +85,10 @@ type Take struct {
 // Call is one launch of a kernel.
 type Call struct {
 	Name    string        `json:"name"`
-	Dims    []int         `json:"dims"`    // of the space
-	Tensors []ir.TensorID `json:"tensors"` // behind the kernel's buffers
-	Kernel  string        `json:"kernel"`  // its text
+	Dims    []int         `json:"dims"`            // of the space
+	Parts   [][]int       `json:"parts,omitempty"` // of a kernel of parts: the dims of each
+	Tensors []ir.TensorID `json:"tensors"`         // behind the kernel's buffers
+	Kernel  string        `json:"kernel"`          // its text
 }
 
 // Recipe is how a virtual tensor is computed when asked for.
@@ -162,11 +163,20 @@ func describeBlock(b *optimize.Block, dims []int) Block {
 	}
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		call := Call{Name: c.Kernel.Name, Dims: make([]int, len(c.Dims)), Tensors: c.Tensors, Kernel: c.Kernel.String()}
-		for k, d := range c.Dims {
-			call.Dims[k] = c.Length(d, dims)
+		call := Call{Name: c.Kernel.Name, Dims: lengths(c, dims), Tensors: c.Tensors, Kernel: c.Kernel.String()}
+		for k := range c.Parts {
+			call.Parts = append(call.Parts, lengths(&c.Parts[k], dims))
 		}
 		out.Calls = append(out.Calls, call)
+	}
+	return out
+}
+
+// lengths returns the space of a call.
+func lengths(c *fuser.Call, dims []int) []int {
+	out := make([]int, len(c.Dims))
+	for k, d := range c.Dims {
+		out[k] = c.Length(d, dims)
 	}
 	return out
 }
