@@ -46,7 +46,7 @@ func (p *Corpus) Counts() map[string]map[string]*Count {
 const preamble = `# PyTorch's cases
 
 The sample inputs of PyTorch's own operator tests, with what PyTorch ` + "2.15" + ` returned on the CPU, run against this library by
-` + "`internal/torchcases`" + `: each call fused, unfused, and fused with operations before it, with the strides PyTorch saw. Floats are compared with the
+` + "`internal/torchcases`" + `: each call fused, unfused, and fused with operations before it, some also captured and replayed, with the strides PyTorch saw. Floats are compared with the
 same call in float64, within the accuracy documented for the operation; everything else must be equal. This page is written by
 ` + "`go test ./internal/torchcases -update`" + ` and a test keeps it true.
 

@@ -2,6 +2,7 @@ package torchcases
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,4 +75,31 @@ func TestCases(t *testing.T) {
 			assert.Less(t, 2*stats.Device.Launches, stats.Recorded, "little of what comes before is fused")
 		}
 	}
+}
+
+// A captured and replayed case gives the bits it gives otherwise.
+func TestReplays(t *testing.T) {
+	p := load(t)
+	dev := open(t)
+	s := dev.NewStream()
+	step := 4
+	if testing.Short() {
+		step = 32
+	}
+	for i, c := range p.Cases {
+		if i%step != 0 || p.Excluded(c) != "" || makesVars(c) {
+			continue
+		}
+		want, err := Run(ctx, dev, c, false)
+		require.NoError(t, err, c.Name)
+		got, err := Replay(ctx, s, c)
+		require.NoError(t, err, c.Name)
+		assert.Equal(t, want, got, c.Name)
+	}
+}
+
+// makesVars reports whether the call of a case makes a Var, which a captured
+// function must not.
+func makesVars(c *Case) bool {
+	return slices.Contains([]string{"index_add", "index_copy", "slice_scatter"}, c.Op)
 }
