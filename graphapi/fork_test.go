@@ -225,3 +225,37 @@ func TestOthersWaitDuringACapture(t *testing.T) {
 	require.NoError(t, g.Replay())
 	require.Equal(t, []float32{2, 3}, read(t, g.Out(0)))
 }
+
+// An effect that is queued on another stream when a conditional part begins is
+// not lost.
+func TestEffectBesideABody(t *testing.T) {
+	everyWay(t, func(t *testing.T, dev *sinter.Device, run func(graphapi.Func, ...*sinter.Tensor) func(...*sinter.Tensor) tensors) {
+		ctx := context.Background()
+		side := dev.NewStream()
+		a := sinter.NewVar(sinter.Zeros(dev, sinter.F32, 2))
+		b := sinter.NewVar(sinter.Zeros(dev, sinter.F32, 2))
+		step := run(func(s *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+			if err := side.Wait(ctx, s); err != nil {
+				return nil, err
+			}
+			a.Set(a.Value().On(side).AddScalar(1))
+			_, err := graphapi.If(s, in[1], func() ([]*sinter.Tensor, error) {
+				b.Set(b.Value().On(s).Add(in[0]))
+				return nil, nil
+			}, nil)
+			if err != nil {
+				return nil, err
+			}
+			if err := s.Wait(ctx, side); err != nil {
+				return nil, err
+			}
+			return []*sinter.Tensor{a.Value().On(s).Add(b.Value())}, nil
+		}, sinter.From(dev, []float32{10, 20}, 2), flag(dev, false))
+		for i, on := range []bool{true, false, true} {
+			out := step(sinter.From(dev, []float32{10, 20}, 2), flag(dev, on))
+			n := float32(i + 1)
+			m := float32((i + 2) / 2)
+			require.Equal(t, []float32{n + 10*m, n + 20*m}, read(t, out[0]))
+		}
+	})
+}

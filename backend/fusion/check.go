@@ -44,10 +44,7 @@ func (r *Recording) OpenCheck(ctx context.Context) (*Window, error) {
 func (w *Window) part() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
-	for _, v := range w.vars {
-		if w.written[v] == 0 {
-			continue
-		}
+	for _, v := range w.overwritten() {
 		v.content.Lock()
 		err := w.s.supersede(v)
 		v.content.Unlock()

@@ -112,7 +112,7 @@ func (w *Window) Begin(record bool) error {
 	s := w.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.pass > 0 {
+	if w.pass > 0 && w.checks == nil { // else they are pinned
 		if err := w.pin(); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
 			err = e
 		}
 		if w.graph == nil {
-			w.unwritten()
+			w.unwritten(w.born)
 		}
 	}
 	w.leave()
@@ -304,7 +304,7 @@ func (w *Window) Recording(outs []*Value) *Recording {
 		v.pins++
 		v.content.Unlock()
 	}
-	w.unwritten()
+	w.unwritten(w.born)
 	for _, o := range outs {
 		r.outs = append(r.outs, s.outputVar(o))
 	}
@@ -335,7 +335,7 @@ func (w *Window) Abandon() {
 		_ = w.graph.Destroy()
 	}
 	if unrun || w.graph != nil {
-		w.unwritten()
+		w.unwritten(w.born)
 	}
 	w.recording, s.errs = false, nil
 	s.mu.Unlock()

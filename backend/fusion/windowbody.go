@@ -13,7 +13,6 @@ type bodies struct {
 	any   bool // the pass has conditional parts
 	depth int  // bodies that are open
 	muted int  // open bodies that run again: they take no notes
-	dry   bool // a warm-up's device records a body that does not run, to throw it away
 
 	// Of the innermost open body:
 	began ir.TensorID // tensors with greater ids were made in it
@@ -73,10 +72,10 @@ func (w *Window) ready(s *Stream) error {
 			}
 		}
 	}
-	for _, v := range w.touched() {
+	for _, v := range w.overwritten() {
 		v.content.Lock()
 		var err error
-		if v.pinned && w.written[v] > 0 {
+		if v.pinned {
 			err = s.supersede(v)
 		}
 		v.content.Unlock()
@@ -102,14 +101,12 @@ func (r *results) letGo() {
 }
 
 // body runs a body as how says, and copies what it returns into res. What it
-// makes is dead afterwards. What goes wrong fails the pass, whatever the program
-// makes of it.
-func (w *Window) body(s *Stream, h how, c backend.Condition, f Body, res *results) (err error) {
+// makes is dead afterwards.
+func (w *Window) body(s *Stream, h how, c backend.Condition, f Body, res *results) error {
 	if h == skipped {
 		w.bodies.any = true
 		return nil
 	}
-	defer func() { w.fail(err) }()
 	s.mu.Lock()
 	outside, err := w.enter(s, h, c)
 	s.mu.Unlock()
@@ -157,6 +154,7 @@ func (w *Window) exit(s *Stream, h how, sc *Scope, outside bodies, err error) er
 	if e := w.forks.Leave(s.id); err == nil && e != nil {
 		err = w.named(e)
 	}
+	began := w.bodies.began
 	w.bodies = outside
 	w.bodies.any = true
 	switch h {
@@ -172,7 +170,7 @@ func (w *Window) exit(s *Stream, h how, sc *Scope, outside bodies, err error) er
 	}
 	w.draw(func(d *Drawing) { d.leave(s.id) })
 	if h != runs {
-		w.unwritten() // the Vars have the memory and the content they had
+		w.unwritten(began) // the Vars have the memory and the content they had
 	}
 	return err
 }
@@ -193,7 +191,7 @@ func (w *Window) fill(s *Stream, outs []*Value, res *results) error {
 	in := make([]*Value, len(outs))
 	for i, v := range outs {
 		if v == nil {
-			return &ir.ArgumentError{Msg: "a body returned nil"}
+			return &ir.ArgumentError{Msg: "a tensor of the state, or one that a body returned, is nil"}
 		}
 		t, f, err := s.operand(v)
 		if err != nil {

@@ -24,12 +24,14 @@ func (s *Stream) Capturing() (pass, recorded bool) {
 // If records a conditional part in a capture: then if the predicate, a rank-0
 // bool or i64, is true, els, which may be nil, if not. A replay evaluates the
 // predicate on the device. Both must return tensors of the same shapes and
-// dtypes; a warm-up runs the one and only plans the other.
-func (s *Stream) If(pred *Value, then, els Body) ([]*Value, error) {
+// dtypes; a warm-up runs the one and only plans the other. What goes wrong fails
+// the pass, whatever the program makes of the error: the graph would lack it.
+func (s *Stream) If(pred *Value, then, els Body) (out []*Value, err error) {
 	w, err := s.conditional()
 	if err != nil {
 		return nil, err
 	}
+	defer func() { w.fail(err) }()
 	s.lockWith([]*Value{pred})
 	var c backend.Condition
 	var taken bool
@@ -64,11 +66,12 @@ func (s *Stream) If(pred *Value, then, els Body) ([]*Value, error) {
 // While records a loop in a capture: as long as cond says so of the state, body
 // makes the next; limit bounds the rounds, 0 does not. The state keeps its
 // shapes and dtypes. A replay evaluates the condition on the device.
-func (s *Stream) While(limit int, init []*Value, cond func([]*Value) (*Value, error), body func([]*Value) ([]*Value, error)) ([]*Value, error) {
+func (s *Stream) While(limit int, init []*Value, cond func([]*Value) (*Value, error), body func([]*Value) ([]*Value, error)) (out []*Value, err error) {
 	w, err := s.conditional()
 	if err != nil {
 		return nil, err
 	}
+	defer func() { w.fail(err) }()
 	var state, pred results
 	test := func() ([]*Value, error) {
 		p, err := cond(w.carried(s, &state))
@@ -203,7 +206,7 @@ func (w *Window) truth(s *Stream, p *Storage) (bool, error) {
 	}
 	var data [8]byte
 	got := data[:p.buf.Bytes]
-	if err := s.rt.dev.Read(w.ctx, s.id, got, p.buf, 0); err != nil {
+	if err := s.read(w.ctx, got, p, 0); err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(got, func(b byte) bool { return b != 0 }), nil

@@ -60,13 +60,14 @@ func (v *Var) fix(m *Storage) {
 	m.fixed = true
 }
 
-// unwritten gives each Var that was only recorded to be written a version
-// without a past: nothing ran, so its memory has the content it had before.
-func (w *Window) unwritten() {
-	for _, v := range w.touched() {
+// unwritten gives each Var that was only recorded to be written, since a tensor
+// was made, a version without a past: nothing ran, so its memory has the content
+// it had before.
+func (w *Window) unwritten(since ir.TensorID) {
+	for _, v := range w.overwritten() {
 		v.content.Lock()
 		v.mu.Lock()
-		if v.pinned && w.written[v] > 0 {
+		if v.pinned && v.cur.id > since {
 			old := v.cur
 			if old.storage == v.pin {
 				old.let, old.storage = true, nil
@@ -99,11 +100,16 @@ func (v *Var) unpin() {
 	}
 }
 
-// touched returns the Vars of the window, in order of number.
-func (w *Window) touched() []*Var {
+// overwritten returns the Vars that a pass writes, in order of number.
+func (w *Window) overwritten() (vars []*Var) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.vars)
+	for _, v := range w.vars {
+		if w.written[v] > 0 {
+			vars = append(vars, v)
+		}
+	}
+	return vars
 }
 
 // Use counts v among the Vars of the window, even if no pass touches it.
