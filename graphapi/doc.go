@@ -13,6 +13,14 @@
 // the operation and the mend; what is frozen on purpose is listed by
 // [Graph.Frozen]. Tensors read before a replay keep their values.
 //
+// [CaptureOf] takes functions of structs of tensors, [Begin] code that is no
+// function. A captured function may draw random numbers, which are new in each
+// replay, use other streams that wait for the captured one, and hold conditional
+// parts, [If] and [While], that a replay decides where the predicate is. Graphs
+// may share memory ([Pool]), be checked against their function now and then
+// ([Verify]), take over another function ([Graph.Update]) and be drawn
+// ([Graph.WriteDOT]).
+//
 // The package builds on the root package's extender seams. It must not know
 // models, and nothing below it knows of graphs as users see them.
 package graphapi

@@ -22,12 +22,8 @@
 //	padding folded into a pool                          pools
 //	a Transpose without perm reverses the axes          ONNX import
 //	compile time explodes with depth                    nothing: asserted by package bench
-//	another thread disturbs a capture                   a driver with capture modes
 //	a module is unloaded, a legacy stream used          a driver
 //	a graph with allocation nodes                       a driver whose graphs allocate
 //	a workspace cached in the capture's pool            library calls with workspaces
 //	callbacks freed after the first run                 host nodes
-//	a side stream that is not joined                    fork and join by events
-//	endless updates of an executable                    updates of graphs
-//	the body of a conditional is not updated            conditionals
 package traps
