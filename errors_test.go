@@ -177,7 +177,7 @@ func TestBadDTypesAndArguments(t *testing.T) {
 		{"Uniform", isDType, func() *tensor { return sinter.Uniform(dev, sinter.I64, 0, 1) }},
 		{"Arange", isDType, func() *tensor { return sinter.Arange(dev, sinter.Bool, 0, 1, 2) }},
 		{"From", isDType, func() *tensor { return sinter.FromBytes(dev, 99, []byte{1}, 1) }},
-		{"Bernoulli", isDType, func() *tensor { return n.Dropout(0.5) }},
+		{"Dropout", isDType, func() *tensor { return n.Dropout(0.5) }},
 
 		{"Add", isArgument, func() *tensor { return n.AddScalar(0.5) }},
 		{"Mul", isArgument, func() *tensor { return n.MulScalar(1e30) }},
@@ -192,7 +192,7 @@ func TestBadDTypesAndArguments(t *testing.T) {
 		{"Normal", isArgument, func() *tensor { return sinter.Normal(dev, sinter.F32, 0, -1) }},
 		{"Bernoulli", isArgument, func() *tensor { return sinter.Bernoulli(dev, 1.5) }},
 		{"RandInt", isArgument, func() *tensor { return sinter.RandInt(dev, 2, 2) }},
-		{"Bernoulli", isArgument, func() *tensor { return x.Dropout(1) }},
+		{"Dropout", isArgument, func() *tensor { return x.Dropout(1) }},
 		{"Slice", isArgument, func() *tensor { return x.Slice(sinter.SpanStep(0, 1, 0)) }},
 		{"Repeat", isArgument, func() *tensor { return x.Repeat(-1, 1) }},
 		{"On", isArgument, func() *tensor { return x.On(nil) }},

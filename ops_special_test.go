@@ -4,8 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/ir"
@@ -22,19 +20,34 @@ func special(d data) []opCase {
 		moves(d, t, add)
 		indexing(d, t, add)
 		for _, to := range ir.DTypes() {
+			if t == to && t.IsFloat8() {
+				continue // a cast that changes nothing
+			}
 			add("Cast", ir.Operation{Kind: ir.Cast, Attrs: ir.Attrs{DType: to}}, method("Cast", to), d.make(t, true, 3, 11))
+			if to.IsFloat8() {
+				add("CastOverflow", ir.Operation{Kind: ir.Cast, Attrs: ir.Attrs{DType: to, Flag: true}}, method("CastOverflow", to), d.make(t, true, 3, 11))
+			}
+			if t.Size() == to.Size() && t != ir.Bool && to != ir.Bool {
+				add("Bitcast", ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: to}}, method("Bitcast", to), d.make(t, true, 3, 11))
+			}
 		}
-		add("Where", ir.Operation{Kind: ir.Where}, func(in tensors) *tensor { return sinter.Where(in[0], in[1], in[2]) },
-			d.make(ir.Bool, false, 4, 1), d.make(t, true, 5), d.make(t, true))
-		one := oracle.Tensor{Shape: shape{}, DType: t, F: []float64{1}, I: []int64{1}, B: []bool{true}}
-		add("MaskFill", ir.Operation{Kind: ir.Where}, func(in tensors) *tensor { return in[2].MaskFill(in[0], 1) },
-			d.make(ir.Bool, false, 4, 1), one, d.make(t, true, 5))
+		masks(d, t, add)
+		assignments(d, t, add)
+		if t.IsFloat() || t.IsInt() {
+			numbers(d, t, add)
+		}
+		if t.IsFloat() {
+			floats(d, t, add)
+			rows(d, t, add)
+		}
+		if !t.IsFloat8() {
+			orders(d, t, add)
+		}
 	}
-	for _, t := range []ir.DType{ir.F32, ir.BF16, ir.I64} {
-		numbers(d, t, add)
-	}
-	for _, t := range []ir.DType{ir.F32, ir.BF16} {
-		floats(d, t, add)
+	for _, a := range []ir.DType{ir.I8, ir.U8} {
+		for _, b := range []ir.DType{ir.I8, ir.U8} {
+			add("IntMatMul", ir.Operation{Kind: ir.IntMatMul}, method("IntMatMul"), d.make(a, true, 2, 3, 37), d.make(b, true, 37, 5))
+		}
 	}
 	return out
 }
@@ -77,14 +90,35 @@ func moves(d data, t ir.DType, add adder) {
 	add("Stack", ir.Operation{Kind: ir.Cat, Attrs: axes(0)}, stack, x(2, 3), x(2, 3))
 	add("Repeat", ir.Operation{Kind: ir.Repeat, Attrs: ir.Attrs{Ints: []int{2, 3}}}, method("Repeat", 2, 3), x(2, 3))
 	add("Repeat", ir.Operation{Kind: ir.Repeat, Attrs: ir.Attrs{Ints: []int{0}}}, method("Repeat", 0), x(2))
-	one := ir.F32Scalar(1)
-	if t == ir.I64 {
-		one = ir.I64Scalar(1)
-	} else if t == ir.Bool {
-		one = ir.BoolScalar(true)
-	}
-	pad := ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: []int{1, 0, -1, 2}}, Scalars: []ir.Scalar{one}}
+	pad := ir.Operation{Kind: ir.Pad, Attrs: ir.Attrs{Ints: []int{1, 0, -1, 2}}, Scalars: scalars(t, 1)}
 	add("Pad", pad, method("Pad", 1.0, 1, 0, -1, 2), x(2, 3))
+	pad.Scalars = fromOperands(t, 1, 1)
+	add("PadTensor", pad, method("PadTensor", 1, 0, -1, 2), x(2, 3), x())
+	unfold := func(axis, size, step int) ir.Operation {
+		return ir.Operation{Kind: ir.Unfold, Attrs: ir.Attrs{Axes: []int{axis}, Ints: []int{size, step}}}
+	}
+	add("Unfold", unfold(0, 3, 2), method("Unfold", 0, 3, 2), x(8, 2))
+	add("Unfold", unfold(1, 1, 3), method("Unfold", -1, 1, 3), x(2, 7))
+	diagonal := func(offset, a, b int) ir.Operation {
+		return ir.Operation{Kind: ir.Diagonal, Attrs: ir.Attrs{Axes: []int{a, b}, N: offset}}
+	}
+	add("Diagonal", diagonal(0, 0, 1), method("Diagonal", 0, 0, -1), x(3, 4))
+	add("Diagonal", diagonal(-1, 2, 0), method("Diagonal", -1, 2, 0), x(3, 2, 4))
+	add("Diagonal", diagonal(9, 0, 1), method("Diagonal", 9, 0, 1), x(3, 4))
+}
+
+func masks(d data, t ir.DType, add adder) {
+	if t.IsFloat8() {
+		return // storage: nothing chooses between them
+	}
+	mask := func() oracle.Tensor { return d.make(ir.Bool, false, 4, 1) }
+	x := func(dims ...int) oracle.Tensor { return d.make(t, true, dims...) }
+	one := oracle.Tensor{Shape: shape{}, DType: t, F: []float64{1}, I: []int64{1}, B: []bool{true}}
+	where := ir.Operation{Kind: ir.Where}
+	add("Where", where, func(in tensors) *tensor { return sinter.Where(in[0], in[1], in[2]) }, mask(), x(5), x())
+	add("WhereScalar", where, func(in tensors) *tensor { return sinter.WhereScalar(in[0], in[1], 1) }, mask(), x(5), one)
+	add("MaskFill", where, func(in tensors) *tensor { return in[2].MaskFill(in[0], 1) }, mask(), one, x(5))
+	add("MaskFillTensor", where, func(in tensors) *tensor { return in[2].MaskFillTensor(in[0], in[1]) }, mask(), x(5), x())
 }
 
 func indexing(d data, t ir.DType, add adder) {
@@ -113,37 +147,59 @@ func indexing(d data, t ir.DType, add adder) {
 	add("Gather", ir.Operation{Kind: ir.Gather, Attrs: axes(0)}, func(in tensors) *tensor { return in[0].Gather(0, in[1]) }, x, d.indices(5, 8, 4))
 	add("Embedding", ir.Operation{Kind: ir.Embedding}, method("Embedding"), x, d.indices(5, 2, 3))
 	add("Embedding", ir.Operation{Kind: ir.Embedding}, method("Embedding"), x, d.indices(5))
+	add("GatherND", ir.Operation{Kind: ir.GatherND}, method("GatherND"), x, d.indices(5, 2, 3, 2))
+	add("GatherND", ir.Operation{Kind: ir.GatherND}, method("GatherND"), x, d.indices(5, 3, 1))
+	add("GatherND", ir.Operation{Kind: ir.GatherND}, method("GatherND"), x, d.indices(5, 2, 0))
 }
 
 func numbers(d data, t ir.DType, add adder) {
 	x := func(dims ...int) oracle.Tensor { return d.make(t, true, dims...) }
 	plain := func(dims ...int) oracle.Tensor { return d.make(t, false, dims...) }
-	bounds := f32(-1, 2)
-	if t == ir.I64 {
-		bounds = []ir.Scalar{ir.I64Scalar(-1), ir.I64Scalar(2)}
+	lo, hi := -1.0, 2.0
+	if t.IsUnsigned() {
+		lo = 1
 	}
-	clamp := ir.Operation{Kind: ir.Clamp, Scalars: bounds}
-	add("Clamp", clamp, method("Clamp", -1.0, 2.0), x(41))
-	clamp.Scalars = []ir.Scalar{bounds[1], bounds[0]}
-	add("Clamp", clamp, method("Clamp", 2.0, -1.0), x(4))
-	clamp.Scalars = []ir.Scalar{{DType: t.Compute(), Input: 1}, {DType: t.Compute(), Input: 2}}
-	add("ClampTensor", clamp, method("ClampTensor"), x(3, 7), plain(), plain())
+	add("Clamp", ir.Operation{Kind: ir.Clamp, Scalars: scalars(t, lo, hi)}, method("Clamp", lo, hi), x(41))
+	add("Clamp", ir.Operation{Kind: ir.Clamp, Scalars: scalars(t, hi, lo)}, method("Clamp", hi, lo), x(4))
+	add("ClampTensor", ir.Operation{Kind: ir.Clamp, Scalars: fromOperands(t, 1, 2)}, method("ClampTensor"), x(3, 7), plain(), plain())
 	add("MulAdd", ir.Operation{Kind: ir.MulAdd}, method("MulAdd"), x(3, 4), x(1), x(3, 1))
 	for _, s := range [][2]shape{
 		{{3, 4}, {4, 5}}, {{4}, {4}}, {{4}, {4, 2}}, {{3, 4}, {4}}, {{2, 1, 3, 4}, {5, 4, 2}}, {{3, 0}, {0, 2}}, {{0, 3}, {3, 2}}, {{1, 37}, {37, 19}},
 	} {
 		add("MatMul", ir.Operation{Kind: ir.MatMul}, method("MatMul"), plain(s[0]...), plain(s[1]...))
 	}
-	add("CumSum", ir.Operation{Kind: ir.CumSum, Attrs: axes(1)}, method("CumSum", -1), plain(3, 40))
-	for _, o := range []sinter.ScanOptions{{Exclusive: true}, {Reverse: true}, {Exclusive: true, Reverse: true}} {
-		add("CumSumWith", ir.Operation{Kind: ir.CumSum, Attrs: ir.Attrs{Axes: []int{0}, Flag: o.Exclusive, Reverse: o.Reverse}},
-			method("CumSumWith", 0, o), plain(5, 2))
+	for name, kind := range map[string]ir.Kind{"CumSum": ir.CumSum, "CumProd": ir.CumProd, "CumMax": ir.CumMax, "CumMin": ir.CumMin} {
+		in := plain
+		if kind == ir.CumMax || kind == ir.CumMin {
+			in = x
+		}
+		add(name, ir.Operation{Kind: kind, Attrs: axes(1)}, method(name, -1), in(3, 40))
+		add(name, ir.Operation{Kind: kind, Attrs: axes(0)}, method(name, 0), in(0, 2))
+		for _, o := range []sinter.ScanOptions{{Exclusive: true}, {Reverse: true}, {Exclusive: true, Reverse: true}} {
+			add(name+"With", ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{0}, Flag: o.Exclusive, Reverse: o.Reverse}},
+				method(name+"With", 0, o), in(5, 2))
+		}
+	}
+}
+
+func orders(d data, t ir.DType, add adder) {
+	x := func(dims ...int) oracle.Tensor { return d.make(t, true, dims...) }
+	for _, o := range []sinter.Order{sinter.Ascending, sinter.Descending} {
+		for name, kind := range map[string]ir.Kind{"Sort": ir.Sort, "ArgSort": ir.ArgSort} {
+			add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{1}, Reverse: bool(o)}}, method(name, -1, o), x(3, 17))
+			add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{0}, Reverse: bool(o)}}, method(name, 0, o), x(9, 2))
+			add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{0}, Reverse: bool(o)}}, method(name, 0, o), x(0, 2))
+		}
+		for name, kind := range map[string]ir.Kind{"TopK": ir.TopK, "ArgTopK": ir.ArgTopK} {
+			for _, k := range []int{0, 1, 4, 9} {
+				add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{0}, N: k, Reverse: bool(o)}}, method(name, 0, k, o), x(9, 2))
+			}
+		}
 	}
 }
 
 func floats(d data, t ir.DType, add adder) {
 	x := func(dims ...int) oracle.Tensor { return d.make(t, false, dims...) }
-	add("LeakyRelu", ir.Operation{Kind: ir.LeakyRelu, Scalars: f32(0.1)}, method("LeakyRelu", 0.1), d.make(t, true, 33))
 	linear := ir.Operation{Kind: ir.Linear}
 	add("Linear", linear, method("Linear"), x(2, 3, 4), x(4, 5), x(5))
 	add("Linear", linear, func(in tensors) *tensor { return in[0].Linear(in[1], nil) }, x(4), x(4, 5))
@@ -154,15 +210,17 @@ func floats(d data, t ir.DType, add adder) {
 		add(name, ir.Operation{Kind: kind}, method(name), x(7))
 		add(name, ir.Operation{Kind: kind, Attrs: axes(1)}, method(name, 1), x(2, 0))
 	}
-	norm := ir.Operation{Kind: ir.LayerNorm, Scalars: f32(1e-5)}
-	add("LayerNorm", norm, method("LayerNorm", 1e-5), x(3, 17), x(17), x(17))
-	add("LayerNorm", norm, func(in tensors) *tensor { return in[0].LayerNorm(in[1], nil, 1e-5) }, x(2, 3, 4), x(4))
-	add("LayerNorm", norm, func(in tensors) *tensor { return in[0].LayerNorm(nil, nil, 1e-5) }, x(5))
-	norm.Kind = ir.RMSNorm
-	add("RMSNorm", norm, method("RMSNorm", 1e-5), x(3, 17), x(17))
-	add("RMSNorm", norm, func(in tensors) *tensor { return in[0].RMSNorm(nil, 1e-5) }, x(1, 6))
-	add("Variance", ir.Operation{Kind: ir.Var, Attrs: ir.Attrs{Axes: []int{1}, N: 1}}, method("Variance", 1, -1), x(3, 9))
-	add("Variance", ir.Operation{Kind: ir.Var}, method("Variance", 0), x(4, 5))
+	for _, name := range []string{"Variance", "Std"} {
+		kind := map[string]ir.Kind{"Variance": ir.Var, "Std": ir.Std}[name]
+		add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{1}, N: 1}}, method(name, 1, -1), x(3, 9))
+		add(name, ir.Operation{Kind: kind}, method(name, 0), x(4, 5))
+		add(name, ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: []int{0}, N: 1}}, method(name, 1, 0), x(1, 2))
+	}
+	for _, p := range []float64{1.5, 3, -2} {
+		add("Norm", ir.Operation{Kind: ir.Norm, Attrs: axes(1), Scalars: scalars(t, p)}, method("Norm", p, 1), x(3, 9))
+		add("NormTensor", ir.Operation{Kind: ir.Norm, Attrs: axes(1), Scalars: fromOperands(t, 1, 1)}, method("NormTensor", 1), x(3, 9), oracle.Floats(t, shape{}, p))
+	}
+	add("Norm", ir.Operation{Kind: ir.L2Norm}, method("Norm", 2.0), x(3, 9))
 	attend := func(o sinter.AttentionOptions) func(in tensors) *tensor {
 		return func(in tensors) *tensor {
 			if len(in) == 4 {
@@ -171,9 +229,9 @@ func floats(d data, t ir.DType, add adder) {
 			return in[0].Attention(in[1], in[2], o)
 		}
 	}
-	half := f32(0.5) // 1/√4
+	half := scalars(t, 0.5) // 1/√4
 	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, attend(sinter.AttentionOptions{}), x(2, 4, 5, 4), x(2, 2, 6, 4), x(2, 2, 6, 3))
-	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: f32(0.3), Attrs: ir.Attrs{Flag: true, N: -1}},
+	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: scalars(t, 0.3), Attrs: ir.Attrs{Flag: true, N: -1}},
 		attend(sinter.AttentionOptions{Scale: 0.3, Causal: true, Offset: -1}), x(1, 2, 5, 4), x(1, 2, 5, 4), x(1, 2, 5, 4))
 	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, attend(sinter.AttentionOptions{}), x(1, 2, 3, 4), x(1, 1, 6, 4), x(1, 1, 6, 4), d.make(ir.Bool, false, 3, 6))
 	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, attend(sinter.AttentionOptions{}), x(1, 2, 3, 4), x(1, 1, 6, 4), x(1, 1, 6, 4), x(1, 2, 1, 6))
@@ -183,87 +241,5 @@ func TestSpecial(t *testing.T) {
 	devs := both(t)
 	for _, c := range special(newData(6)) {
 		c.check(t, devs...)
-	}
-}
-
-func TestCreate(t *testing.T) {
-	for _, dev := range both(t) {
-		require.Equal(t, []float32{2.5, 2.5}, read[float32](t, sinter.Full(dev, sinter.F32, 2.5, 2)))
-		require.Equal(t, []sinter.BFloat16{sinter.ToBFloat16(0.1)}, read[sinter.BFloat16](t, sinter.Full(dev, sinter.BF16, 0.1)))
-		require.Equal(t, []int64{0, 0, 0, 0}, read[int64](t, sinter.Zeros(dev, sinter.I64, 2, 2)))
-		require.Equal(t, []bool{true}, read[bool](t, sinter.Ones(dev, sinter.Bool, 1)))
-		require.Empty(t, read[float32](t, sinter.Ones(dev, sinter.F32, 3, 0)))
-		require.Equal(t, []float32{-1, -0.5, 0, 0.5}, read[float32](t, sinter.Arange(dev, sinter.F32, -1, 0.5, 4)))
-		require.Equal(t, []int64{3, 1, -1}, read[int64](t, sinter.Arange(dev, sinter.I64, 3, -2, 3)))
-		require.Empty(t, read[int64](t, sinter.Arange(dev, sinter.I64, 3, -2, 0)))
-		require.Equal(t, []int64{7}, read[int64](t, sinter.Scalar(dev, int64(7))))
-		require.Equal(t, shape{}, append(shape{}, sinter.Scalar(dev, true).Shape()...))
-		require.Equal(t, []bool{true, false}, read[bool](t, sinter.FromBytes(dev, sinter.Bool, []byte{1, 0}, 2)))
-		one, err := sinter.Item[float32](ctx, sinter.Ones(dev, sinter.F32, 1, 1))
-		require.NoError(t, err)
-		require.Equal(t, float32(1), one)
-		raw, err := sinter.ReadBytes(ctx, sinter.Scalar(dev, int64(258)))
-		require.NoError(t, err)
-		require.Equal(t, []byte{2, 1, 0, 0, 0, 0, 0, 0}, raw)
-	}
-}
-
-// randomTested names the methods TestRandom covers.
-var randomTested = []string{"Dropout"}
-
-// Random numbers are those of the operation rules for the device's seed and
-// the number of the draw.
-func TestRandom(t *testing.T) {
-	const seed = 42
-	for _, dev := range both(t) {
-		dev.Seed(seed)
-		draws := []struct {
-			op   ir.Operation
-			make func() *tensor
-		}{
-			{ir.Operation{Kind: ir.Uniform, Attrs: ir.Attrs{Shape: shape{3, 5}, DType: ir.F32}, Scalars: f32(-1, 3)},
-				func() *tensor { return sinter.Uniform(dev, sinter.F32, -1, 3, 3, 5) }},
-			{ir.Operation{Kind: ir.Uniform, Attrs: ir.Attrs{Shape: shape{7}, DType: ir.BF16}, Scalars: f32(0, 1)},
-				func() *tensor { return sinter.Uniform(dev, sinter.BF16, 0, 1, 7) }},
-			{ir.Operation{Kind: ir.Normal, Attrs: ir.Attrs{Shape: shape{33}, DType: ir.F32}, Scalars: f32(1, 2)},
-				func() *tensor { return sinter.Normal(dev, sinter.F32, 1, 2, 33) }},
-			{ir.Operation{Kind: ir.Bernoulli, Attrs: ir.Attrs{Shape: shape{64}, DType: ir.Bool}, Scalars: f32(0.25)},
-				func() *tensor { return sinter.Bernoulli(dev, 0.25, 64) }},
-			{ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: shape{0}, DType: ir.I64}, Scalars: []ir.Scalar{ir.I64Scalar(-3), ir.I64Scalar(9)}},
-				func() *tensor { return sinter.RandInt(dev, -3, 9, 0) }},
-			{ir.Operation{Kind: ir.RandInt, Attrs: ir.Attrs{Shape: shape{}, DType: ir.I64}, Scalars: []ir.Scalar{ir.I64Scalar(-3), ir.I64Scalar(9)}},
-				func() *tensor { return sinter.RandInt(dev, -3, 9) }},
-		}
-		for i, d := range draws {
-			d.op.Scalars = append([]ir.Scalar{ir.I64Scalar(seed), ir.I64Scalar(int64(i))}, d.op.Scalars...)
-			opCase{d.op.Kind.String(), d.op, nil, func(tensors) *tensor { return d.make() }}.check(t, dev)
-		}
-	}
-}
-
-func TestDropout(t *testing.T) {
-	const p, n = 0.25, 1000
-	var first []float32
-	for _, dev := range both(t) {
-		dev.Seed(3)
-		x := sinter.Full(dev, sinter.F32, 3, n)
-		got := read[float32](t, x.Dropout(p))
-		kept := 0
-		for _, v := range got {
-			if v != 0 {
-				require.Equal(t, float32(4), v)
-				kept++
-			}
-		}
-		require.InDelta(t, n*(1-p), kept, 5*math.Sqrt(n*p*(1-p)))
-		again := read[float32](t, x.Dropout(p))
-		require.NotEqual(t, got, again, "each draw is another")
-		dev.Seed(3)
-		require.Equal(t, got, read[float32](t, x.Dropout(p)), "the same seed gives the same draws")
-		if first == nil {
-			first = got
-		}
-		require.Equal(t, first, got)
-		require.Equal(t, []float32{3, 3}, read[float32](t, sinter.Full(dev, sinter.F32, 3, 2).Dropout(0)))
 	}
 }

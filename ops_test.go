@@ -2,6 +2,7 @@ package sinter_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/sinter-ml/sinter"
@@ -31,19 +32,23 @@ func method(name string, args ...any) func(in tensors) *tensor {
 
 // generated lists the kinds that are a method of their own name with nothing
 // but operands, at most one scalar, or axes.
-func generated() (unary, binary, reduce []ir.Kind) {
+func generated() (unary, parametric, binary, pair, reduce []ir.Kind) {
 	for _, k := range ir.Kinds() {
 		row := ir.Lookup(k)
 		switch {
 		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 1 && row.MaxScalars == 0 && row.Attrs == 0:
 			unary = append(unary, k)
+		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 1 && row.MaxScalars == 1:
+			parametric = append(parametric, k)
 		case row.Class == ir.ClassMap && row.MinIn == 1 && row.MaxIn == 2:
 			binary = append(binary, k)
+		case row.Class == ir.ClassMap && row.MinIn == 2 && row.MaxIn == 2:
+			pair = append(pair, k)
 		case row.Class == ir.ClassReduce && row.Attrs == ir.HasAxes && row.MaxScalars == 0:
 			reduce = append(reduce, k)
 		}
 	}
-	return unary, binary, reduce
+	return unary, parametric, binary, pair, reduce
 }
 
 func dtypesOf(k ir.Kind) []ir.DType {
@@ -58,7 +63,7 @@ func dtypesOf(k ir.Kind) []ir.DType {
 
 func TestUnary(t *testing.T) {
 	devs, data := both(t), newData(1)
-	kinds, _, _ := generated()
+	kinds, _, _, _, _ := generated()
 	for _, k := range kinds {
 		for _, d := range dtypesOf(k) {
 			for _, s := range []shape{{}, {1}, {0}, {2, 0, 3}, {7}, {65}, {3, 5}, {2, 1, 3, 3}} {
@@ -68,9 +73,48 @@ func TestUnary(t *testing.T) {
 	}
 }
 
+// parameters are tried for the one scalar of an activation.
+var parameters = []float64{0.1, 1, 1.5}
+
+func TestParametric(t *testing.T) {
+	devs, data := both(t), newData(7)
+	_, kinds, _, _, _ := generated()
+	for _, k := range kinds {
+		for _, d := range dtypesOf(k) {
+			for _, c := range parameters {
+				x := data.make(d, true, 33)
+				opCase{k.String(), ir.Operation{Kind: k, Scalars: scalars(d, c)}, []oracle.Tensor{x}, method(k.String(), c)}.check(t, devs...)
+				opCase{k.String() + "Tensor", ir.Operation{Kind: k, Scalars: fromOperands(d, 1, 1)},
+					[]oracle.Tensor{x, oracle.Floats(d, shape{}, c)}, method(k.String() + "Tensor")}.check(t, devs...)
+			}
+		}
+	}
+}
+
+func TestPair(t *testing.T) {
+	devs, data := both(t), newData(8)
+	_, _, _, kinds, _ := generated()
+	for _, k := range kinds {
+		for _, d := range dtypesOf(k) {
+			for _, s := range [][2]shape{{{}, {}}, {{0}, {1}}, {{67}, {67}}, {{2, 1, 3}, {4, 1}}} {
+				in := []oracle.Tensor{data.make(d, true, s[0]...), data.make(d, true, s[1]...)}
+				if ir.Lookup(k).MaxScalars == 0 {
+					opCase{k.String(), ir.Operation{Kind: k}, in, method(k.String())}.check(t, devs...)
+					continue
+				}
+				for _, c := range parameters {
+					opCase{k.String(), ir.Operation{Kind: k, Scalars: scalars(d, c)}, in, method(k.String(), c)}.check(t, devs...)
+					opCase{k.String() + "Tensor", ir.Operation{Kind: k, Scalars: fromOperands(d, 2, 1)},
+						append(in, oracle.Floats(d, shape{}, c)), method(k.String() + "Tensor")}.check(t, devs...)
+				}
+			}
+		}
+	}
+}
+
 func TestBinary(t *testing.T) {
 	devs, data := both(t), newData(2)
-	_, kinds, _ := generated()
+	_, _, kinds, _, _ := generated()
 	shapes := [][2]shape{
 		{{}, {}}, {{3}, {}}, {{}, {2, 3}}, {{5}, {1}}, {{1, 4}, {3, 1}}, {{2, 1, 3}, {4, 1}},
 		{{0}, {0}}, {{0, 3}, {1}}, {{1}, {2, 0}}, {{67}, {67}},
@@ -87,22 +131,21 @@ func TestBinary(t *testing.T) {
 
 func TestBinaryScalar(t *testing.T) {
 	devs, data := both(t), newData(3)
-	_, kinds, _ := generated()
+	_, _, kinds, _, _ := generated()
 	for _, k := range kinds {
 		for _, d := range dtypesOf(k) {
 			if ir.Lookup(k).DTypes == ir.OnlyBool {
 				continue // And, Or and Xor with a constant are Not, a constant or nothing
 			}
-			values := map[ir.DType][]float64{ir.Bool: {0, 1}, ir.I64: {0, 2, 7}}[d]
-			if d.IsFloat() {
+			values := []float64{0, 2, 7}
+			switch {
+			case d.IsFloat():
 				values = []float64{0, 0.1, -3, 2, 1e30}
+			case d == ir.Bool:
+				values = []float64{0, 1}
 			}
 			for _, c := range values {
-				s := map[ir.DType]ir.Scalar{ir.I64: ir.I64Scalar(int64(c)), ir.Bool: ir.BoolScalar(c == 1)}[d]
-				if d.IsFloat() {
-					s = ir.F32Scalar(float32(c))
-				}
-				op := ir.Operation{Kind: k, Scalars: []ir.Scalar{s}}
+				op := ir.Operation{Kind: k, Scalars: scalars(d, c)}
 				for _, dims := range []shape{{}, {0}, {9}, {2, 3}} {
 					opCase{k.String() + "Scalar", op, []oracle.Tensor{data.make(d, true, dims...)}, method(k.String()+"Scalar", c)}.check(t, devs...)
 				}
@@ -113,7 +156,7 @@ func TestBinaryScalar(t *testing.T) {
 
 func TestReduce(t *testing.T) {
 	devs, data := both(t), newData(4)
-	_, _, kinds := generated()
+	_, _, _, _, kinds := generated()
 	cases := []struct {
 		shape shape
 		axes  []int
@@ -144,26 +187,22 @@ func TestReduce(t *testing.T) {
 // oracle by one of the tables.
 func TestEveryMethodIsTested(t *testing.T) {
 	tested := map[string]bool{"Named": true, "On": true, "To": true} // of no kind
-	u, b, r := generated()
-	for _, k := range u {
-		tested[k.String()] = true
-	}
-	for _, k := range b {
-		tested[k.String()], tested[k.String()+"Scalar"] = true, true
-	}
-	for _, k := range r {
-		tested[k.String()] = true
+	u, p, b, q, r := generated()
+	for _, k := range slices.Concat(u, p, b, q, r) {
+		for _, form := range []string{"", "Scalar", "Tensor"} {
+			tested[k.String()+form] = true
+		}
 	}
 	for _, c := range special(newData(5)) {
 		tested[c.name] = true
 	}
-	for _, name := range randomTested {
+	for _, name := range slices.Concat(randomTested, composed(t)) {
 		tested[name] = true
 	}
 	typ := reflect.TypeFor[*tensor]()
 	for i := range typ.NumMethod() {
 		m := typ.Method(i)
-		if m.Type.NumOut() == 1 && m.Type.Out(0) == typ && !tested[m.Name] {
+		if m.Type.NumOut() > 0 && (m.Type.Out(0) == typ || m.Type.Out(0) == reflect.SliceOf(typ)) && !tested[m.Name] {
 			t.Errorf("no table tests %s", m.Name)
 		}
 	}

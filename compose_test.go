@@ -1,0 +1,5 @@
+package sinter_test
+
+import "testing"
+
+func composed(testing.TB) []string { return nil }
