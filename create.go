@@ -131,8 +131,11 @@ func Linspace(at Placer, dtype DType, start, end float64, n int) *Tensor {
 		step = (end - start) / float64(n-1)
 	}
 	made := dtype
-	if dtype.IsInt() {
-		made = F64
+	switch {
+	case dtype == Bool:
+		return c.fail("Linspace", nil, &DTypeError{Msg: "is not defined for bool"})
+	case dtype.IsInt(), dtype.IsFloat8():
+		made = F64 // and cast
 	}
 	t := c.make(ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: made}, Scalars: []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}})
 	return c.cast(t, dtype)

@@ -36,7 +36,7 @@ func effects(d data, t ir.DType) []effectCase {
 		{"SetSelect", ir.Operation{Kind: ir.SetSelect, Attrs: axes(1)}, []oracle.Tensor{x(3, 4), oracle.Ints(shape{3}, 2, 0, 2), x(3, 3)},
 			func(v *sinter.Var, in tensors) { v.SetSelect(-1, in[0], in[1]) }},
 	}
-	if t != ir.Bool {
+	if t.IsFloat() || t.IsInt() {
 		plain := func(dims ...int) oracle.Tensor { return d.make(t, false, dims...) }
 		out = append(out, effectCase{"ScatterAdd", ir.Operation{Kind: ir.ScatterAdd, Attrs: axes(0)},
 			[]oracle.Tensor{plain(3, 2), oracle.Ints(shape{5}, 2, 0, 2, 2, 0), plain(5, 2)},

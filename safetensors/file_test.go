@@ -122,10 +122,10 @@ func TestDTypes(t *testing.T) {
 		bits  int
 		ir    ir.DType
 	}{
-		{Bool, 8, ir.Bool}, {F4, 4, 0}, {F6E2M3, 6, 0}, {F6E3M2, 6, 0}, {U8, 8, 0}, {I8, 8, 0},
-		{F8E5M2, 8, 0}, {F8E4M3, 8, 0}, {F8E8M0, 8, 0}, {F8E4M3FNUZ, 8, 0}, {F8E5M2FNUZ, 8, 0},
-		{I16, 16, 0}, {U16, 16, 0}, {F16, 16, 0}, {BF16, 16, ir.BF16}, {I32, 32, 0}, {U32, 32, 0},
-		{F32, 32, ir.F32}, {C64, 64, 0}, {F64, 64, 0}, {I64, 64, ir.I64}, {U64, 64, 0},
+		{Bool, 8, ir.Bool}, {F4, 4, 0}, {F6E2M3, 6, 0}, {F6E3M2, 6, 0}, {U8, 8, ir.U8}, {I8, 8, ir.I8},
+		{F8E5M2, 8, ir.F8E5M2}, {F8E4M3, 8, ir.F8E4M3}, {F8E8M0, 8, 0}, {F8E4M3FNUZ, 8, 0}, {F8E5M2FNUZ, 8, 0},
+		{I16, 16, ir.I16}, {U16, 16, ir.U16}, {F16, 16, ir.F16}, {BF16, 16, ir.BF16}, {I32, 32, ir.I32}, {U32, 32, ir.U32},
+		{F32, 32, ir.F32}, {C64, 64, 0}, {F64, 64, ir.F64}, {I64, 64, ir.I64}, {U64, 64, ir.U64},
 	}
 	require.Len(t, tests, int(numDTypes)-1)
 	for _, tt := range tests {
