@@ -1,6 +1,7 @@
 package torchcases
 
 import (
+	"math"
 	"slices"
 
 	"github.com/sinter-ml/sinter"
@@ -61,7 +62,11 @@ var indexOps = map[string]adapter{
 	"scatter_reduce": one(scattered(reduceMode), tolerance{ulps: 16, magnitude: total, anyZero: true}),
 	"index_reduce": one(func(c *Call) *tensor {
 		x, index, source := atLeast1(c.x()), atLeast1(c.index(2)), atLeast1(c.tensor(3, "source"))
-		return x.SelectAssign(c.integer(1, "dim", 0), index, source, reduceMode(c)).Reshape(c.outShape()...)
+		at, mode := c.integer(1, "dim", 0), reduceMode(c)
+		if !c.flag(-1, "include_self", true) {
+			x = x.SelectAssign(at, index, c.nothing(mode).Expand(source.Shape()...), sinter.Assign)
+		}
+		return x.SelectAssign(at, index, source, mode).Reshape(c.outShape()...)
 	}, tolerance{ulps: 16, anyZero: true}),
 	"index_copy": one(func(c *Call) *tensor {
 		return effect(c, func(v *sinter.Var, axis int, index, value *tensor) { v.SetSelect(axis, index, value) })
@@ -221,8 +226,33 @@ func scattered(mode func(c *Call) sinter.ScatterMode) func(c *Call) *tensor {
 		} else {
 			source = c.filled(c.number(3, "value", 0), index.Shape()...)
 		}
-		return x.Scatter(c.integer(1, "dim", 0), index, source, mode(c)).Reshape(c.outShape()...)
+		at := c.integer(1, "dim", 0)
+		if !c.flag(-1, "include_self", true) { // what is written to counts as nothing
+			x = x.Scatter(at, index, c.nothing(mode(c)).Expand(index.Shape()...), sinter.Assign)
+		}
+		return x.Scatter(at, index, source, mode(c)).Reshape(c.outShape()...)
 	}
+}
+
+// nothing is the number of the case's dtype that a mode leaves others as they
+// are with.
+func (c *Call) nothing(mode sinter.ScatterMode) *tensor {
+	dtype := dtypeOf(c.DType)
+	switch mode {
+	case sinter.ScatterMul:
+		return c.filled(1)
+	case sinter.ScatterMax, sinter.ScatterMin:
+		low, invert := math.Inf(-1), (*tensor).Neg
+		if !dtype.IsFloat() {
+			least, _ := dtype.Limits()
+			low, invert = float64(least), (*tensor).BitwiseNot
+		}
+		if mode == sinter.ScatterMax {
+			return c.filled(low)
+		}
+		return invert(c.filled(low))
+	}
+	return c.filled(0)
 }
 
 // modes are PyTorch's names.

@@ -1,13 +1,16 @@
 package torchcases
 
 import (
+	"math"
+	"strings"
+
 	"github.com/sinter-ml/sinter"
 )
 
 // reduceOps are the reductions.
 var reduceOps = map[string]adapter{
 	"sum":  one(widened((*tensor).Sum), sums(total)),
-	"mean": one(reduced((*tensor).Mean), sums(total)),
+	"mean": one(reduced((*tensor).Mean), sums(greatest)),
 	"prod": one(widened((*tensor).Prod), within(16)),
 	"amax": one(reduced((*tensor).Max), exactButZeros),
 	"amin": one(reduced((*tensor).Min), exactButZeros),
@@ -28,14 +31,10 @@ var reduceOps = map[string]adapter{
 	"logsumexp":          one(reduced((*tensor).LogSumExp), tolerance{ulps: 16, magnitude: greatest}),
 	"norm":               one(norm, within(16)),
 	"linalg.vector_norm": one(norm, within(16)),
-	"var":                one(spread((*tensor).Variance), within(16)),
-	"std":                one(spread((*tensor).Std), within(16)),
-	"var_mean": {make: func(c *Call) tensors {
-		return tensors{spread((*tensor).Variance)(c), reduced((*tensor).Mean)(c)}
-	}, tol: tolerance{ulps: 16, magnitude: total, anyZero: true}},
-	"std_mean": {make: func(c *Call) tensors {
-		return tensors{spread((*tensor).Std)(c), reduced((*tensor).Mean)(c)}
-	}, tol: tolerance{ulps: 16, magnitude: total, anyZero: true}},
+	"var":                {make: func(c *Call) tensors { return tensors{spread((*tensor).Variance)(c)} }, tolFor: spreads},
+	"std":                {make: func(c *Call) tensors { return tensors{spread((*tensor).Std)(c)} }, tolFor: spreads},
+	"var_mean":           {make: func(c *Call) tensors { return tensors{spread((*tensor).Variance)(c), reduced((*tensor).Mean)(c)} }, tolFor: spreads},
+	"std_mean":           {make: func(c *Call) tensors { return tensors{spread((*tensor).Std)(c), reduced((*tensor).Mean)(c)} }, tolFor: spreads},
 }
 
 // reduced makes the call of a reduction over dim, an int, a list, or all axes,
@@ -114,9 +113,43 @@ func spread(f func(x *tensor, correction int, axes ...int) *tensor) func(c *Call
 		if !c.flag(-1, "unbiased", true) {
 			correction = 0
 		}
-		if c.has(-1, "correction") {
-			correction = c.integer(-1, "correction", 1)
+		if !oddCorrection(c.Case) {
+			correction = c.integer(-1, "correction", correction)
+			return reduced(func(x *tensor, axes ...int) *tensor { return f(x, correction, axes...) })(c)
 		}
-		return reduced(func(x *tensor, axes ...int) *tensor { return f(x, correction, axes...) })(c)
+		return reduced(func(x *tensor, axes ...int) *tensor {
+			// By n, then set right.
+			y := f(x, 0, axes...)
+			n := float64(x.Shape().NumElements() / y.Shape().NumElements())
+			factor := n / (n - c.number(-1, "correction", 1))
+			if strings.HasPrefix(c.Op, "std") {
+				factor = math.Sqrt(factor)
+			}
+			return y.MulScalar(factor)
+		})(c)
 	}
+}
+
+// oddCorrection reports whether the correction is no whole number from 0, as
+// those of this library are.
+func oddCorrection(c *Case) bool {
+	switch v := c.Kwargs["correction"].(type) {
+	case int:
+		return v < 0
+	case float64:
+		return true
+	}
+	return false
+}
+
+// spreads is the tolerance of a variance or deviation, which may have to be
+// set right, and of the mean after it.
+func spreads(c *Case, out int) tolerance {
+	switch {
+	case out > 0:
+		return sums(greatest)
+	case oddCorrection(c):
+		return tolerance{ulps: 16, steps: 4}
+	}
+	return within(16)
 }

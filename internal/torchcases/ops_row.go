@@ -100,7 +100,7 @@ func normalised(c *Case, out int) tolerance {
 	case out == 0:
 		return tolerance{ulps: 8, magnitude: greatest, anyZero: true}
 	case out == 1 && own > 1:
-		return sums(total)
+		return sums(greatest)
 	case out == 2 && own > 2:
 		return tolerance{ulps: 32, steps: 8}
 	}
