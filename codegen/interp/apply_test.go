@@ -54,17 +54,20 @@ func pairs(fn ir.ScalarOp, t ir.DType, constant int) *maker {
 		}
 		return m.emit(codegen.Instr{Op: codegen.OpLoad, Type: t, Access: m.access(b, codegen.AccessArgs{Strides: strides}, false)})
 	}
-	args := []codegen.Value{load(1, 0), load(0, 1)}
-	if constant < 2 {
+	args := make([]codegen.Value, 2)
+	for i := range args {
+		if i != constant {
+			args[i] = load(1-i, i)
+			continue
+		}
 		bits := scalarBits(t, vals[n/2])
-		args[constant] = m.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Index: m.param(t, bits)})
+		args[i] = m.emit(codegen.Instr{Op: codegen.OpParam, Type: t, Index: m.param(t, bits)})
 	}
 	out := t
 	if fn.Sig().ResultBool {
 		out = ir.Bool
 	}
 	m.emit(codegen.Instr{Op: codegen.OpApply, Fn: fn, Type: out, Args: args})
-	m.finish()
 	return m
 }
 
@@ -90,6 +93,7 @@ func TestBinaryFunctions(t *testing.T) {
 			for constant := range 3 {
 				t.Run(fmt.Sprint(fn, ty, constant), func(t *testing.T) {
 					m := pairs(fn, ty, constant)
+					m.finish()
 					check(t, &m.k, &m.l, m.mem)
 				})
 			}

@@ -23,14 +23,6 @@ func roundF32(d []float32, a []float64) {
 	}
 }
 
-// exp2Table holds 2^(j/32) for j = 0 … 31, as float64 bits.
-var exp2Table = func() (t [32]uint64) {
-	for j := range t {
-		t[j] = math.Float64bits(math.Exp2(float64(j) / 32))
-	}
-	return t
-}()
-
 // expCore returns e^x within a relative error of 2⁻³⁰ for x from −1022·ln2
 // to 1024·ln2, which gives +∞.
 //
@@ -47,7 +39,7 @@ func expCore(x float64) float64 {
 	k := math.Float64bits(t)
 	r := x - float64((t-shift)*step)
 	p := (1 + r) + float64(float64(r*r)*(0.5+float64(r*(1.0/6))))
-	return p * math.Float64frombits(exp2Table[k&31]+k>>5<<52)
+	return p * math.Float64frombits(math.Float64bits(exp2Table[k&31].hi)+k>>5<<52)
 }
 
 // clampExp keeps x where expCore is defined. At the upper end the exponent
@@ -105,55 +97,33 @@ func geluTanh(x float64) float64 {
 
 // sigmoidF64, siluF64, geluF64 and geluTanhF64 are those functions for results
 // that stay float64.
-func sigmoidF64(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoidF64(x float64) float64 { return 1 / (1 + expF64(-x)) }
 
 func siluF64(x float64) float64 { return x * sigmoidF64(x) }
 
-func geluF64(x float64) float64 { return 0.5 * x * math.Erfc(-x*(1/math.Sqrt2)) }
+// geluF64 takes erfc at −x/√2 in the precision of double, since far out the
+// error of its operand is multiplied by its square.
+func geluF64(x float64) float64 {
+	if x-x != 0 {
+		return gelu(x)
+	}
+	z := invSqr2.scale(-x)
+	return 0.5 * x * (math.Erfc(z.hi) - float64(2/math.SqrtPi*math.Exp(-float64(z.hi*z.hi))*z.lo))
+}
 
+// geluTanhF64 is geluTanh with the operand of the exponential in the precision
+// of double.
 func geluTanhF64(x float64) float64 {
-	const twice = 2 * 0.7978845608028653558798921198687 // 2√(2/π)
-	return x * sigmoidF64(twice*(x+float64(0.044715*float64(x*float64(x*x)))))
+	if !(math.Abs(x) < 1e6) {
+		return geluTanh(x)
+	}
+	linear := double{0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54} // 2√(2/π)
+	cubic := double{0x1.2444f2a4d8b4bp-4, -0x1.3023b0e5fbc6ep-58}  // 0.044715 of it
+	u := linear.plus(cubic.times(twoProduct(x, x))).scale(-x)
+	return x / (1 + expDouble(u))
 }
 
 func frac(x float64) float64 { return x - math.Trunc(x) }
-
-// lgamma is the logarithm of |Γ(x)|, which is infinite at both ends.
-func lgamma(x float64) float64 {
-	if math.IsInf(x, -1) {
-		return math.Inf(1)
-	}
-	y, _ := math.Lgamma(x)
-	return y
-}
-
-// digamma is the derivative of lgamma: by ψ(x) = ψ(1−x) − π/tan πx for
-// negative x, ψ(x) = ψ(x+1) − 1/x for small ones, and the asymptotic series
-// log x − 1/2x − Σ B₂ₙ/(2n·x²ⁿ) from 10 on (Bernardo, "Algorithm AS 103: psi
-// (digamma) function", 1976). At zeros it is infinite with the other sign, at
-// negative integers NaN.
-func digamma(x float64) float64 {
-	switch {
-	case x == 0:
-		return math.Copysign(math.Inf(1), -x)
-	case x < 0:
-		if x == math.Trunc(x) {
-			return math.NaN()
-		}
-		return digamma(1-x) - math.Pi/math.Tan(math.Pi*math.Mod(x, 1))
-	}
-	y := 0.0
-	for ; x < 10; x++ {
-		y -= 1 / x
-	}
-	if x > 0x1p60 {
-		return math.Log(x)
-	}
-	s := 1 / (x * x)
-	series := 1.0/12 - float64(s*(1.0/120-float64(s*(1.0/252-float64(s*(1.0/240-float64(s*(1.0/132-
-		float64(s*(691.0/32760-float64(s*(1.0/12))))))))))))
-	return y + math.Log(x) - 0.5/x - float64(s*series)
-}
 
 // softplus is log(1 + e^x), as max(x, 0) + log(1 + e^−|x|).
 func softplus(x float64) float64 {

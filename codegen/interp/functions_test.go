@@ -48,6 +48,28 @@ var unaryFloat = []struct {
 		}
 		return math.Log1p(math.Exp(x))
 	}, 0.51},
+	{ir.SExp2, math.Exp2, 0.51},
+	{ir.SLog2, func(x float64) float64 { return math.Log(x) / math.Ln2 }, 0.51},
+	{ir.SLog10, func(x float64) float64 { return math.Log(x) / math.Ln10 }, 0.51},
+	{ir.STan, math.Tan, 0.51},
+	{ir.SAsin, math.Asin, 0.51},
+	{ir.SAcos, func(x float64) float64 {
+		if x > 0.5 && x <= 1 {
+			return 2 * math.Asin(math.Sqrt((1-x)/2))
+		}
+		return math.Acos(x)
+	}, 0.51},
+	{ir.SAtan, math.Atan, 0.51},
+	{ir.SSinh, math.Sinh, 0.51},
+	{ir.SCosh, math.Cosh, 0.51},
+	{ir.SAsinh, math.Asinh, 0.51},
+	{ir.SAcosh, math.Acosh, 0.51},
+	{ir.SAtanh, math.Atanh, 0.51},
+	{ir.SErfc, math.Erfc, 0.51},
+	{ir.SErfinv, math.Erfinv, 0.51}, // which TestErfinv checks
+	{ir.SLgamma, lgammaF64, 0.51},   // TestAccuracyF64
+	{ir.SDigamma, digamma, 0.51},    // TestAccuracyF64
+	{ir.SFrac, func(x float64) float64 { return x - math.Trunc(x) }, 0},
 	{ir.SAbs, math.Abs, 0},
 	{ir.SNeg, func(x float64) float64 { return -x }, 0},
 }
@@ -159,6 +181,15 @@ func TestFunctionValues(t *testing.T) {
 		{ir.SExpm1, 1e-8, 1e-8}, {ir.SLog1p, 1e-8, 1e-8}, {ir.SSoftplus, 100, 100}, {ir.SSigmoid, -inf, 0}, {ir.SSigmoid, inf, 1},
 		{ir.SGelu, inf, inf}, {ir.SGelu, negZero, negZero}, {ir.SSilu, inf, inf},
 		{ir.SRound, 0.5, 0}, {ir.SRound, 1.5, 2}, {ir.SRound, 2.5, 2}, {ir.SRound, -0.5, negZero}, {ir.SRound, 8388609, 8388609},
+		{ir.SExp2, 10, 1024}, {ir.SExp2, -149, math.SmallestNonzeroFloat32}, {ir.SExp2, 128, inf}, {ir.SExp2, -inf, 0},
+		{ir.SLog2, 8, 3}, {ir.SLog2, 0, -inf}, {ir.SLog2, -1, nan}, {ir.SLog10, 1000, 3}, {ir.SLog10, inf, inf},
+		{ir.STan, negZero, negZero}, {ir.STan, inf, nan}, {ir.SAsin, 2, nan}, {ir.SAsin, negZero, negZero}, {ir.SAcos, 1, 0}, {ir.SAcos, -2, nan},
+		{ir.SSinh, negZero, negZero}, {ir.SSinh, -inf, -inf}, {ir.SCosh, -inf, inf}, {ir.SAsinh, negZero, negZero}, {ir.SAsinh, -inf, -inf},
+		{ir.SAcosh, 1, 0}, {ir.SAcosh, 0.5, nan}, {ir.SAtanh, 1, inf}, {ir.SAtanh, -1, -inf}, {ir.SAtanh, 2, nan}, {ir.SAtanh, negZero, negZero},
+		{ir.SErfc, inf, 0}, {ir.SErfc, -inf, 2}, {ir.SErfinv, 1, inf}, {ir.SErfinv, -1, -inf}, {ir.SErfinv, 1.5, nan}, {ir.SErfinv, negZero, negZero},
+		{ir.SLgamma, 0, inf}, {ir.SLgamma, -3, inf}, {ir.SLgamma, -inf, inf}, {ir.SLgamma, 1, 0}, {ir.SLgamma, 2, 0}, {ir.SLgamma, nan, nan},
+		{ir.SDigamma, 0, -inf}, {ir.SDigamma, negZero, inf}, {ir.SDigamma, -2, nan}, {ir.SDigamma, inf, inf}, {ir.SDigamma, -inf, nan},
+		{ir.SFrac, -1.5, -0.5}, {ir.SFrac, inf, nan}, {ir.SFrac, 8388608, 0},
 		{ir.SSign, nan, nan}, {ir.SSign, negZero, negZero}, {ir.SSign, -3, -1}, {ir.SSign, inf, 1},
 	}
 	for _, c := range cases {
@@ -215,9 +246,54 @@ func TestPow(t *testing.T) {
 	} {
 		assert.Equal(t, c[2], powI64(c[0], c[1]), "%d^%d", c[0], c[1])
 	}
+}
+
+// The functions of two floats that are not exact, on all pairs of special
+// values, with vectors and scalars in either place.
+func TestBinaryFloatFunctions(t *testing.T) {
+	for fn, f := range map[ir.ScalarOp]func(x, y float64) float64{ir.SPow: math.Pow, ir.SAtan2: math.Atan2, ir.SHypot: math.Hypot} {
+		for _, ty := range []ir.DType{ir.F32, ir.F64} {
+			vals := specials(ty)
+			for constant := range 3 {
+				m := pairs(fn, ty, constant)
+				n := len(vals)
+				out := m.access(m.buffer(ty, codegen.Out, n*n), codegen.AccessArgs{Strides: []int{n, 1}}, false)
+				m.k.Stores = []codegen.Store{{Access: out, Value: codegen.Value(len(m.k.Body) - 1)}}
+				require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
+				for i, p := range points(m.l.Dims) {
+					x, y := vals[p[0]].f, vals[p[1]].f
+					if constant == 0 {
+						x = vals[len(vals)/2].f
+					} else if constant == 1 {
+						y = vals[len(vals)/2].f
+					}
+					if fn == ir.SPow && x != 0 && math.Abs(x) < 0x1p-1022 {
+						continue // where math.Pow is wrong on some platforms
+					}
+					want, got := f(x, y), readElem(m.mem[len(m.mem)-1], ty, i).f
+					ok := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want || math.Abs(got-want) <= 1e-13*math.Abs(want)
+					if ty == ir.F32 {
+						ok = agrees(float32(got), want, 0.51)
+					}
+					if !ok {
+						t.Fatalf("%v %v(%v, %v): want %v, got %v", ty, fn, x, y, want, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPowF32(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 100000 {
 		x, y := math.Float32frombits(r.Uint32()), float32(r.NormFloat64()*8)
-		assert.True(t, agrees(powF32(x, y), math.Pow(float64(x), float64(y)), 0.51), "%v^%v", x, y)
+		if !agrees(powF32(x, y), math.Pow(float64(x), float64(y)), 0.51) {
+			t.Fatalf("%v^%v", x, y)
+		}
 	}
+	assert.InEpsilon(t, 0x1p-107*math.Exp2(-0.4), pow(math.SmallestNonzeroFloat64, 0.1), 1e-14)
+	assert.Equal(t, math.Inf(1), pow(-math.SmallestNonzeroFloat64, -2))
+	// Repeated squaring would lose half the digits.
+	assert.Equal(t, float32(math.Exp(1e7*math.Log1p(0x1p-23))), powF32(1+0x1p-23, 1e7))
 }

@@ -120,7 +120,7 @@ var unaryBoolToBool = [...]unaryLoop[uint8, uint8]{
 func loopExpF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Exp(x)
+		d[i] = expF64(x)
 	}
 }
 func loopExpF32(d []float32, a []float32) {
@@ -156,7 +156,7 @@ func loopExpm1F32(d []float32, a []float32) {
 func loopExp2F64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Exp2(x)
+		d[i] = exp2(x)
 	}
 }
 func loopExp2F32(d []float32, a []float32) {
@@ -165,7 +165,7 @@ func loopExp2F32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Exp2(x)
+			w[i] = exp2(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -174,7 +174,7 @@ func loopExp2F32(d []float32, a []float32) {
 func loopLogF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Log(x)
+		d[i] = logF64(x)
 	}
 }
 func loopLogF32(d []float32, a []float32) {
@@ -192,7 +192,7 @@ func loopLogF32(d []float32, a []float32) {
 func loopLog2F64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Log2(x)
+		d[i] = log2(x)
 	}
 }
 func loopLog2F32(d []float32, a []float32) {
@@ -201,7 +201,7 @@ func loopLog2F32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Log2(x)
+			w[i] = log2(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -210,7 +210,7 @@ func loopLog2F32(d []float32, a []float32) {
 func loopLog10F64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Log10(x)
+		d[i] = log10(x)
 	}
 }
 func loopLog10F32(d []float32, a []float32) {
@@ -219,7 +219,7 @@ func loopLog10F32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Log10(x)
+			w[i] = log10(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -288,7 +288,7 @@ func loopRecipF32(d []float32, a []float32) {
 func loopSinF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Sin(x)
+		d[i] = sin(x)
 	}
 }
 func loopSinF32(d []float32, a []float32) {
@@ -297,7 +297,7 @@ func loopSinF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Sin(x)
+			w[i] = sin(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -306,7 +306,7 @@ func loopSinF32(d []float32, a []float32) {
 func loopCosF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Cos(x)
+		d[i] = cos(x)
 	}
 }
 func loopCosF32(d []float32, a []float32) {
@@ -315,7 +315,7 @@ func loopCosF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Cos(x)
+			w[i] = cos(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -324,7 +324,7 @@ func loopCosF32(d []float32, a []float32) {
 func loopTanF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Tan(x)
+		d[i] = tan(x)
 	}
 }
 func loopTanF32(d []float32, a []float32) {
@@ -333,7 +333,7 @@ func loopTanF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Tan(x)
+			w[i] = tan(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -342,7 +342,7 @@ func loopTanF32(d []float32, a []float32) {
 func loopAsinF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Asin(x)
+		d[i] = asin(x)
 	}
 }
 func loopAsinF32(d []float32, a []float32) {
@@ -360,7 +360,7 @@ func loopAsinF32(d []float32, a []float32) {
 func loopAcosF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Acos(x)
+		d[i] = acos(x)
 	}
 }
 func loopAcosF32(d []float32, a []float32) {
@@ -369,7 +369,7 @@ func loopAcosF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Acos(x)
+			w[i] = acos(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -558,7 +558,7 @@ func loopErfinvF32(d []float32, a []float32) {
 func loopLgammaF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = lgamma(x)
+		d[i] = lgammaF64(x)
 	}
 }
 func loopLgammaF32(d []float32, a []float32) {

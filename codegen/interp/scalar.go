@@ -173,9 +173,7 @@ func copySignF32(x, y float32) float32 {
 	return math.Float32frombits(math.Float32bits(x)&^(1<<31) | math.Float32bits(y)&(1<<31))
 }
 
-func pow(x, y float64) float64 { return math.Pow(x, y) }
-
-func powF32(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
+func powF32(x, y float32) float32 { return float32(pow(float64(x), float64(y))) }
 
 func sqrt(x float32) float32           { return float32(math.Sqrt(float64(x))) }
 func recip[T float32 | float64](x T) T { return 1 / x }

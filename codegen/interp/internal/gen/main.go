@@ -95,15 +95,15 @@ func each(types []regType, f func(regType) row) []row {
 }
 
 var unary = slices.Concat(
-	wide("Exp", "exp", "math.Exp"), same("Expm1", "math.Expm1"), same("Exp2", "math.Exp2"),
-	same("Log", "math.Log"), same("Log2", "math.Log2"), same("Log10", "math.Log10"), same("Log1p", "math.Log1p"),
+	wide("Exp", "exp", "expF64"), same("Expm1", "math.Expm1"), same("Exp2", "exp2"),
+	wide("Log", "math.Log", "logF64"), same("Log2", "log2"), same("Log10", "log10"), same("Log1p", "math.Log1p"),
 	call("Sqrt", "math.Sqrt", f64), call("Sqrt", "sqrt", f32), same("Rsqrt", "rsqrt"), call("Recip", "recip", f64, f32),
-	same("Sin", "math.Sin"), same("Cos", "math.Cos"), same("Tan", "math.Tan"),
-	same("Asin", "math.Asin"), same("Acos", "math.Acos"), same("Atan", "math.Atan"),
+	same("Sin", "sin"), same("Cos", "cos"), same("Tan", "tan"),
+	wide("Asin", "math.Asin", "asin"), same("Acos", "acos"), same("Atan", "math.Atan"),
 	same("Sinh", "math.Sinh"), same("Cosh", "math.Cosh"), wide("Tanh", "tanh", "math.Tanh"),
 	same("Asinh", "math.Asinh"), same("Acosh", "math.Acosh"), same("Atanh", "math.Atanh"),
 	wide("Erf", "erf", "math.Erf"), same("Erfc", "math.Erfc"), same("Erfinv", "math.Erfinv"),
-	same("Lgamma", "lgamma"), same("Digamma", "digamma"),
+	wide("Lgamma", "lgamma", "lgammaF64"), same("Digamma", "digamma"),
 	same("Round", "math.RoundToEven"), same("Floor", "math.Floor"), same("Ceil", "math.Ceil"), same("Trunc", "math.Trunc"), same("Frac", "frac"),
 	wide("Sigmoid", "sigmoid", "sigmoidF64"), wide("Silu", "silu", "siluF64"), wide("Gelu", "gelu", "geluF64"),
 	wide("GeluTanh", "geluTanh", "geluTanhF64"), same("Softplus", "softplus"),
