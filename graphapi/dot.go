@@ -26,6 +26,9 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 // WriteLastDOT draws the last capture on s, as far as it was recorded, whatever
 // became of it. If nothing was, it is a *CaptureError.
 func WriteLastDOT(w io.Writer, s *sinter.Stream) error {
+	if s == nil {
+		return &sinter.CaptureError{Reason: "the stream is nil"}
+	}
 	d := s.Runtime().Drawing()
 	if d == nil {
 		return &sinter.CaptureError{Reason: "nothing was recorded on the stream"}
