@@ -3,12 +3,16 @@ package sintertest_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/backend/backendtest"
+	"github.com/sinter-ml/sinter/backend/null"
 	"github.com/sinter-ml/sinter/graphapi"
 	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/sintertest"
@@ -78,7 +82,7 @@ func TestBudget(t *testing.T) {
 	}{
 		{sintertest.Launches(0), []string{"launches: 1, the budget is 0", "launch 1, kernel ", "Tanh at ", "budget_test.go:"}},
 		{sintertest.Bytes(31), []string{"bytes read and written: 32, the budget is 31", "(32 bytes read and written)", "Tanh at "}},
-		{sintertest.Recorded(3), []string{"operations: 4, the budget is 3", "segment of 4 operations, recorded: from Add at ", " to Set at "}},
+		{sintertest.Recorded(3), []string{"operations: 4, the budget is 3", "segment of length 4, recorded: from Add at ", " to Set at "}},
 	} {
 		for _, at := range []sintertest.Target{dev, dev.Stream()} {
 			got := budget(at, step, c.limit, sintertest.Plans(0))
@@ -192,4 +196,76 @@ func TestBudgetErrors(t *testing.T) {
 	<-done
 	require.Equal(t, []string{"stop"}, s.errors)
 	sintertest.Budget(t, dev, func() {}, sintertest.Launches(0))
+}
+
+// The device that cannot tell when its launches ran is the null device without
+// that.
+func init() {
+	backend.Register("test-plain", backend.Driver{Rank: -1, Open: func(int, backend.Options) (backend.Device, error) {
+		return struct{ backend.Device }{null.Open(backend.Options{})}, nil
+	}})
+	backend.Register("test-faulty", backend.Driver{Rank: -1, Open: func(_ int, o backend.Options) (backend.Device, error) {
+		dev, err := backend.Open("cpu", o)
+		if err != nil {
+			return nil, err
+		}
+		faulty = backendtest.Faulty(dev)
+		return faulty, nil
+	}})
+}
+
+var faulty *backendtest.FaultyDevice // the one opened last
+
+// TestBudgetWithoutProfiles: the counts are pinned on every device.
+func TestBudgetWithoutProfiles(t *testing.T) {
+	dev, err := sinter.Open("test-plain")
+	require.NoError(t, err)
+	defer dev.Close()
+	x := sinter.From(dev, []float32{1, 2}, 2)
+	step := func() { _, _ = sinter.Read[float32](context.Background(), x.Exp()) }
+	sintertest.Budget(t, dev, step, sintertest.Launches(1))
+	got := budget(dev, step, sintertest.Launches(0))
+	require.Equal(t, []string{"over budget:\n\tlaunches: 1, the budget is 0"}, got.errors)
+}
+
+// TestBudgetNamesCauses: what is recomputed, kept of old versions or fell apart
+// is named.
+func TestBudgetNamesCauses(t *testing.T) {
+	dev := open(t)
+	x := sinter.From(dev, []float32{1, 2, 3, 4}, 4)
+	n := 0
+	got := budget(dev, func() {
+		n++
+		late := x.AddScalar(1)
+		for range n { // what is remembered of one run does not help the next
+			late = late.MulScalar(2)
+		}
+		for _, y := range []*sinter.Tensor{late.Exp(), late} {
+			_, _ = sinter.Read[float32](context.Background(), y)
+		}
+	}, sintertest.Recomputed(0))
+	require.Contains(t, got.errors[0], "recomputations: 1, the budget is 0")
+	require.Contains(t, got.errors[0], "segment of length 1, recomputed: from Mul at ")
+
+	v := sinter.NewVar(x.MulScalar(1))
+	kept := []*sinter.Tensor{}
+	got = budget(dev, func() {
+		kept = append(kept, v.Value())
+		v.SetSlice(x.Slice(sinter.Span(0, 2)), sinter.Span(0, 2))
+	}, sintertest.VersionCopies(0))
+	require.Contains(t, got.errors[0], "copies of old versions: 1, the budget is 0")
+	require.Contains(t, got.errors[0], "SetSlice at ")
+	require.NotEmpty(t, kept)
+
+	bad, err := sinter.Open("test-faulty", sinter.WithLogger(slog.New(slog.DiscardHandler)))
+	require.NoError(t, err)
+	defer bad.Close()
+	y := sinter.From(bad, []float32{1, 2, 3, 4}, 4)
+	got = budget(bad, func() {
+		faulty.FailAt(backend.CallLaunch, 1)
+		_, _ = sinter.Read[float32](context.Background(), y.AddScalar(1).MulScalar(2))
+	}, sintertest.Fallbacks(0))
+	require.Contains(t, got.errors[0], "fallbacks: 1, the budget is 0")
+	require.Contains(t, got.errors[0], "Add at ")
+	require.Contains(t, got.errors[0], "Mul at ")
 }

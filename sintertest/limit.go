@@ -152,7 +152,7 @@ func (l *Limit) explain(r *sinter.ProfileReport, n int64) []string {
 	for i := range r.Segments {
 		x := &r.Segments[i]
 		if l.segment != nil && l.segment(x) {
-			line := fmt.Sprintf("\tsegment of %d operations, %s", x.Operations, x.Why)
+			line := fmt.Sprintf("\tsegment of length %d, %s", x.Operations, x.Why)
 			if x.Planned {
 				line += " and planned"
 			}

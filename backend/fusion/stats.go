@@ -116,7 +116,9 @@ func (s *Stream) Stats() Stats {
 	return out
 }
 
-// Stats returns the counters of all streams and of the device since Open.
+// Stats returns the counters of all streams and of the device since Open. What
+// a closed stream still computes for readers of its tensors counts in the
+// device's part alone.
 func (rt *Runtime) Stats() Stats {
 	rt.mu.Lock()
 	out := rt.ended
