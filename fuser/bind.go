@@ -114,7 +114,10 @@ func (b *binder) length(d Dim) int {
 }
 
 func (b *binder) param(p *Param) uint64 {
-	if p.Op < 0 {
+	switch {
+	case p.IsLength:
+		return uint64(b.length(p.Length))
+	case p.Op < 0:
 		return p.Bits
 	}
 	return b.ops[p.Op].Scalars[p.Scalar].Bits

@@ -175,6 +175,9 @@ func (b *builder) account(l *lowering, o *Optimization, c *Call) {
 	for _, d := range c.Derived {
 		o.use(d.Num, d.Den)
 	}
+	for _, p := range c.Params {
+		o.use(p.Length)
+	}
 }
 
 // readOf returns the bytes a kernel reads of a tensor at so many points: by all

@@ -118,6 +118,11 @@ func (l *lowering) lower(t ir.TensorID, p path, at codegen.Level) (codegen.Value
 
 // load reads an external tensor.
 func (l *lowering) load(t ir.TensorID, p path, at codegen.Level) codegen.Value {
+	if at >= codegen.Left && !l.g.strided(t, p) {
+		if r, ok := p.regrouped(); ok {
+			return l.loadRegrouped(t, p, r, at)
+		}
+	}
 	l.reads = append(l.reads, read{tensor: t, at: p, plain: at < codegen.Left})
 	a := l.bind(t, p, nil, codegen.In)
 	return l.emit(codegen.Instr{Op: codegen.OpLoad, Type: l.dtype(t).Compute(), Level: at, Access: a})

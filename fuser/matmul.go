@@ -40,6 +40,12 @@ func takeContraction(b *block, pos int) Verdict {
 	if b.core >= 0 || b.target >= 0 && b.target != pos {
 		return refuse(RuleAnchor, "%v", op.Kind)
 	}
+	n := templateOperands(op)
+	for i := range n {
+		if v := b.onlyRead(op, i); !v.Accepted {
+			return v
+		}
+	}
 	shape := b.g.shape(b.g.output(pos))
 	if b.frame != nil && !slices.Equal(b.frame, shape) {
 		if v := b.widen(shape); !v.Accepted {
@@ -48,7 +54,6 @@ func takeContraction(b *block, pos int) Verdict {
 	}
 	b.frame = shape
 	home := identity(b.frame)
-	n := templateOperands(op)
 	for i, in := range op.Inputs {
 		var v Verdict
 		switch {

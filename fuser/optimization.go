@@ -76,10 +76,12 @@ type Window struct {
 }
 
 // Param is a runtime scalar of a kernel: scalar Scalar of operation Op, or,
-// when Op is negative, the literal Bits.
+// when Op is negative, the literal Bits or the length Length.
 type Param struct {
 	Op, Scalar int
 	Bits       uint64
+	IsLength   bool
+	Length     Dim
 }
 
 // Call is one launch of a kernel. One of a kernel of parts has a call for each

@@ -73,9 +73,12 @@ func (c *Call) String() string {
 		fmt.Fprintf(&s, "  part %d\n%s", i, c.Parts[i].String())
 	}
 	for i, p := range c.Params {
-		if p.Op < 0 {
+		switch {
+		case p.IsLength:
+			fmt.Fprintf(&s, "  p%d = %v\n", i, p.Length)
+		case p.Op < 0:
 			fmt.Fprintf(&s, "  p%d = %#x\n", i, p.Bits)
-		} else {
+		default:
 			fmt.Fprintf(&s, "  p%d = scalar %d of operation %d\n", i, p.Scalar, p.Op)
 		}
 	}

@@ -84,20 +84,28 @@ func (b *block) takePrologue(pos, target int) Verdict {
 	return accepted
 }
 
+// onlyRead refuses an operand that the block computes for more than being read by
+// a contraction, or for an attention.
+func (b *block) onlyRead(op *ir.Operation, operand int) Verdict {
+	base, _ := b.below(op.Inputs[operand].ID)
+	m, made := b.maker(base)
+	switch {
+	case made && op.Kind == ir.Attention:
+		return refuse(RuleOperandComputed, "operand %d of %v", operand, op.Kind)
+	case made && !m.prologue && !b.g.Remade(m.op):
+		return refuse(RuleOperandNeeded, "tensor %d of %v", base, op.Kind)
+	}
+	return accepted
+}
+
 // contracted checks that a contraction, or attention, can have an operand: read
 // from memory, or computed as it is read.
 func (b *block) contracted(pos, operand int) Verdict {
 	op := &b.g.Ops[pos]
 	t := op.Inputs[operand].ID
 	base, _ := b.below(t)
-	m, made := b.maker(base)
-	switch {
-	case !made:
+	if _, made := b.maker(base); !made {
 		return b.fromMemory(op, t, b.g.points(b.g.shape(t)), RuleOperandComputed)
-	case op.Kind == ir.Attention:
-		return refuse(RuleOperandComputed, "operand %d of %v", operand, op.Kind)
-	case !m.prologue && !b.g.Remade(m.op):
-		return refuse(RuleOperandNeeded, "tensor %d of %v", base, op.Kind)
 	}
 	space, _ := contractSpace(b.g, op)
 	paths := [2]path{}
@@ -145,6 +153,10 @@ func (p *prologue) need(t ir.TensorID, at path) Verdict {
 	at = steps.then(at)
 	m, made := p.maker(base)
 	if !made {
+		if _, ok := at.regrouped(); ok {
+			p.addRead(read{tensor: base, at: at}, p.points)
+			return accepted
+		}
 		return p.load(base, at, p.points, false)
 	}
 	op := &p.g.Ops[m.op]

@@ -174,17 +174,15 @@ func (s *search) growThrough(op int) bool {
 	return true
 }
 
-// producers returns the blocks that compute operands of op and have a fuser, by
-// position.
+// producers returns the blocks that op could join and that have a fuser, by
+// position: those that compute its operands or, as feeders and siblings do, read
+// for it or with it.
 func (s *search) producers(op int) []*block {
 	var out []*block
-	for _, in := range s.ops[op].Inputs {
-		_, base := s.d.chain(in.ID, s.owned)
-		p := s.producer[base]
-		if p < 0 || s.o.of[p] == nil || len(s.o.of[p].alive) == 0 || slices.Contains(out, s.o.of[p]) {
-			continue
+	for _, b := range append(s.feeders(op), s.siblings(op)...) {
+		if len(b.alive) > 0 && !slices.Contains(out, b) {
+			out = append(out, b)
 		}
-		out = append(out, s.o.of[p])
 	}
 	slices.SortFunc(out, func(a, b *block) int { return cmp.Compare(a.ops[0], b.ops[0]) })
 	return out
