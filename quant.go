@@ -301,10 +301,29 @@ func (q *QTensor) Dequantize(dtype DType) *Tensor {
 	if !dtype.IsFloat() {
 		return c.fail("Dequantize", q.Data, &DTypeError{Msg: fmt.Sprintf("is not defined to %v, only to %v", dtype, ir.Floats)})
 	}
-	elements, _ := q.Scheme.grouped(q.shape)
-	v := c.reshape(c.cast(c.integers(q), F32), elements)
-	if q.Zero != nil {
-		v = c.op(ir.Operation{Kind: ir.Sub}, v, c.cast(q.Zero, F32))
+	// What is small goes before the elements and what is selected after them, as
+	// blocks grow: nothing of their size is stored then.
+	zero := q.Zero
+	if zero != nil {
+		zero = c.cast(zero, F32)
 	}
-	return c.cast(c.reshape(c.op(ir.Operation{Kind: ir.Mul}, v, q.Scale), q.shape), dtype)
+	v := c.cast(c.integers(q), F32)
+	if zero != nil {
+		v = c.op(ir.Operation{Kind: ir.Sub}, v, c.spread(q, zero))
+	}
+	return c.cast(c.op(ir.Operation{Kind: ir.Mul}, v, c.spread(q, q.Scale)), dtype)
+}
+
+// spread lays scales or zero points out so that they broadcast to the elements.
+// Those of blocks are selected, which products too do as they read: a copy of
+// the elements grouped by blocks would have to be stored.
+func (c compound) spread(q *QTensor, t *Tensor) *Tensor {
+	if q.Scheme.Level != PerBlock {
+		return t
+	}
+	axis := q.Scheme.Axis
+	blocks := q.shape.Clone()
+	blocks[axis] /= q.Scheme.Block
+	of := c.scalar(ir.Div, c.count(q.shape[axis], 0, 1), float64(q.Scheme.Block))
+	return c.op(ir.Operation{Kind: ir.Select, Attrs: ir.Attrs{Axes: []int{axis}}}, c.reshape(t, blocks), of)
 }

@@ -24,13 +24,14 @@ func (c compound) integers(q *QTensor) *Tensor {
 	if q.Scheme.Bits == 8 {
 		return q.Data
 	}
-	last := len(q.shape) - 1
-	bytes := c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: I8}}, q.Data)
-	stored := bytes.val().Shape()
-	pairs := c.expand(c.reshape(bytes, append(stored.Clone(), 1)), append(stored.Clone(), 2))
-	// Each half is moved to the top and back with its sign.
-	up := c.cast(c.scalar(ir.Mul, c.scalar(ir.Sub, c.count(2, 0, 1), 1), -4), I8)
-	down := c.scalar(ir.ShiftRight, c.op(ir.Operation{Kind: ir.ShiftLeft}, pairs, up), 4)
-	wide := append(stored[:last:last].Clone(), stored[last]*2)
-	return c.part(c.reshape(down, wide), last, 0, q.shape[last])
+	rank := len(q.shape)
+	last := rank - 1
+	n := q.shape[last]
+	// Each half is moved to the top, the first by 4 and the second by 0 bits, and
+	// back with its sign.
+	second := c.scalar(ir.BitwiseAnd, c.count(n, last, rank), 1)
+	up := c.cast(c.scalar(ir.Mul, c.scalar(ir.BitwiseXor, second, 1), 4), I8)
+	pair := c.op(ir.Operation{Kind: ir.Select, Attrs: ir.Attrs{Axes: []int{last}}}, q.Data, c.scalar(ir.Div, c.count(n, 0, 1), 2))
+	pair = c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: I8}}, pair)
+	return c.scalar(ir.ShiftRight, c.op(ir.Operation{Kind: ir.ShiftLeft}, pair, up), 4)
 }
