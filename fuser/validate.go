@@ -94,6 +94,12 @@ func (v *validator) views(rank int, views []View) int {
 			ok = v.op(s.Op) && (len(v.g.Ops[s.Op].Ranges) == rank || v.fail("%v of %d axes", s, rank))
 		case ViewFlip:
 			ok = v.axes(rank, s.Axes) && !slices.Contains(s.Axes, -1) || v.fail("%v of %d axes", s, rank)
+		case ViewAffine:
+			ok = v.dims(s.Shape...) && len(s.Start) == rank || v.fail("%v of %d axes", s, rank)
+			for _, t := range s.Terms {
+				ok = ok && t.From >= 0 && t.From < rank && t.To >= 0 && t.To < len(s.Shape) || v.fail("%v of %d axes", s, rank)
+			}
+			rank = len(s.Shape)
 		default:
 			ok = v.fail("view of kind %d", s.Kind)
 		}

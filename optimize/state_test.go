@@ -195,6 +195,12 @@ func TestStateThatWasChanged(t *testing.T) {
 		"permutation": func(d *stateData) {
 			d.Blocks[0].Optimization.Calls[0].Access[0].Views = []fuser.View{{Kind: fuser.ViewPermute, Axes: []int{0, 0}}}
 		},
+		"axis of an affine view": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Access[0].Views = []fuser.View{{Kind: fuser.ViewAffine, Start: []int{0, 0}, Terms: []fuser.Term{{From: 7}}}}
+		},
+		"start of an affine view": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Access[0].Views = []fuser.View{{Kind: fuser.ViewAffine, Start: make([]int, 9)}}
+		},
 		"kind of view": func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Access[0].Views = []fuser.View{{Kind: 77}} },
 		"window":       func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Access[0].Window = []fuser.Window{{Axis: -3}} },
 		"parameter":    func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Params = []fuser.Param{{Op: 1 << 30}} },

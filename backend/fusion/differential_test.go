@@ -1,10 +1,8 @@
 package fusion_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,26 +16,14 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// canonical makes every NaN the same.
-func canonical(d ir.DType, b []byte) {
-	switch d {
-	case ir.F32:
-		for i := 0; i < len(b); i += 4 {
-			if x := math.Float32frombits(binary.LittleEndian.Uint32(b[i:])); x != x {
-				binary.LittleEndian.PutUint32(b[i:], 0x7fc00000)
-			}
-		}
-	case ir.BF16:
-		for i := 0; i < len(b); i += 2 {
-			if x := binary.LittleEndian.Uint16(b[i:]); x&0x7f80 == 0x7f80 && x&0x7f != 0 {
-				binary.LittleEndian.PutUint16(b[i:], 0x7fc0)
-			}
-		}
-	}
-}
-
 // checkProgram runs a program in every way and returns the first difference.
 func checkProgram(p *ir.Program, d progen.Data, seed uint64) error {
+	return checkWays(p, d, seed, ways...)
+}
+
+// checkWays runs a program unfused, compares it with the oracle, and runs it in
+// other ways; it returns the first difference.
+func checkWays(p *ir.Program, d progen.Data, seed uint64, ways ...way) error {
 	want, err := plainWay.play(p, d, seed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", plainWay.name, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/fuser"
+	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/internal/progen"
 	"github.com/sinter-ml/sinter/ir"
 	"github.com/sinter-ml/sinter/optimize"
@@ -265,7 +266,7 @@ func (r *player) read(id ir.TensorID) {
 	}
 	b := make([]byte, v.Shape().NumElements()*v.DType().Size())
 	err := v.Read(context.Background(), b)
-	canonical(v.DType(), b)
+	oracle.Canonical(v.DType(), b)
 	got := result{b, err}
 	if before, ok := r.got[id]; ok && err == nil && before.err == nil && string(before.data) != string(b) {
 		got.err = fmt.Errorf("tensor %d changed between reads", id)

@@ -8,7 +8,9 @@ import (
 
 // A curve is an activation, or the derivative of one, of x with the operation's
 // parameter, in wide numbers. Derivatives that are a sum of terms with a root
-// also return the sum of the terms' magnitudes, which bounds what cancels.
+// also return the sum of the terms' magnitudes, which bounds what cancels, and
+// count a term as often as the rounding of what an exponential is taken of
+// shows in it.
 type curve func(x, p wide) (y, size wide)
 
 // plain makes a curve whose terms do not cancel.
@@ -54,12 +56,17 @@ var activations = map[ir.Kind]curve{
 		return seluScale.mul(seluAlpha).mul(wideExpm1(x)), exact(0)
 	},
 	ir.Celu: func(x, alpha wide) (wide, wide) {
-		below := alpha.mul(wideExpm1(x.div(alpha)))
+		z := x.div(alpha)
+		below := alpha.mul(wideExpm1(z))
 		positive, negative := maximum(x.hi, 0), below
 		if !(below.hi < 0) {
 			negative = exact(minimum(below.hi, 0))
 		}
-		return exact(positive).add(negative), exact(0)
+		size := exact(0)
+		if z.hi > 0 && negative.hi != 0 {
+			size = negative.abs().mul(z) // alpha is negative: the rounding of z counts
+		}
+		return exact(positive).add(negative), size
 	},
 }
 
@@ -122,8 +129,10 @@ var derivatives = map[ir.Kind]curve{
 	},
 	// Φ + x·φ
 	ir.GeluBackward: func(x, _ wide) (wide, wide) {
-		density := wideExp(x.mul(x).scale(-1).neg()).div(rootTwoPi)
-		return sum(normalCDF(x), x.mul(density))
+		half := x.mul(x).scale(-1)
+		density := wideExp(half.neg()).div(rootTwoPi)
+		y, size := sum(normalCDF(x), x.mul(density))
+		return y, size.mul(half.plus(1))
 	},
 	// With s = σ(2u) = ½(1+tanh u): s + x·2·s·(1−s)·u′
 	ir.GeluTanhBackward: func(x, _ wide) (wide, wide) {
@@ -134,7 +143,8 @@ var derivatives = map[ir.Kind]curve{
 		if steep.hi == 0 {
 			return s, exact(0) // beside it the slope, even an infinite one, is nothing
 		}
-		return sum(s, x.mul(steep).mul(slope))
+		y, size := sum(s, x.mul(steep).mul(slope))
+		return y, size.mul(twice.abs().plus(1))
 	},
 }
 
@@ -173,9 +183,17 @@ func (c *call) parameter() wide {
 func evalActivation(c *call) (Tensor, error) {
 	x := c.x[0]
 	out := New(x.DType, x.Shape)
+	f := formats[c.compute()]
+	c.abs = make([]float64, x.Len())
 	for i, v := range x.F {
-		y, _ := activations[c.op.Kind](exact(v), c.parameter())
+		y, size := activations[c.op.Kind](exact(v), c.parameter())
 		out.F[i] = roundWide(out.DType, y)
+		switch c.op.Kind {
+		case ir.Mish: // a factor may be subnormal before it meets the operand
+			c.abs[i] = 2 * f.least() * max(1, math.Abs(v))
+		case ir.Celu:
+			c.abs[i] = 8 * f.unit() * size.hi
+		}
 	}
 	return out, nil
 }
@@ -196,13 +214,17 @@ func evalDerivative(c *call) (Tensor, error) {
 		}
 		out.F[i] = roundWide(out.DType, y.mul(exact(g.F[i])))
 		gradient := math.Abs(g.F[i])
+		if math.IsInf(gradient, 1) {
+			// A derivative that underflows makes it NaN.
+			c.any[i] = math.Abs(y.hi) < 4*f.least()*math.Max(1, math.Abs(v)) || math.IsInf(v, 0)
+			continue
+		}
 		// Terms that cancel, and a derivative that is subnormal before it meets
 		// the gradient.
-		c.abs[i] = 8*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)
-		// A product may overflow before the small factor, and a small derivative
-		// be 0 next to an infinite gradient; next to an infinite operand stands
-		// 0·∞.
-		c.any[i] = math.IsInf(gradient, 1) && math.Abs(y.hi) <= f.least() || gradient > f.max/8 && !math.IsInf(gradient, 1) && y.hi < 1 || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
+		c.abs[i] = 8*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)*math.Max(1, math.Abs(v))
+		// A product may overflow before the small factor, and so may the
+		// derivative; next to an infinite operand stands 0·∞.
+		c.any[i] = gradient*math.Max(1, math.Abs(c.parameter().hi)) > f.max/8 && math.Abs(y.hi) < 1+math.Abs(c.parameter().hi) || math.Abs(y.hi) > f.max && y.isFinite() || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
 	}
 	return out, nil
 }

@@ -105,3 +105,20 @@ func encode(d ir.DType, x float64) uint64 {
 		return sign | uint64(e+bias)<<precision | uint64(math.Ldexp(a, precision-e))&(1<<precision-1)
 	}
 }
+
+// Canonical makes all NaNs among the little-endian elements of a tensor the
+// same one, so that equal results are equal bytes.
+func Canonical(d ir.DType, b []byte) {
+	if !isFloat(d) {
+		return
+	}
+	size := d.Size()
+	nan := binary.LittleEndian.AppendUint64(nil, encode(d, math.NaN()))[:size]
+	for i := 0; i < len(b); i += size {
+		var word [8]byte
+		copy(word[:], b[i:i+size])
+		if x := decode(d, binary.LittleEndian.Uint64(word[:])); x != x {
+			copy(b[i:], nan)
+		}
+	}
+}

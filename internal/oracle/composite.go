@@ -108,11 +108,11 @@ func evalSoftmaxBackward(c *call) (Tensor, error) {
 // composite is a bound for a result whose steps err by so many units of
 // roundoff in all.
 func composite(f format, errors, result float64) float64 {
-	if errors != errors || math.IsInf(errors, 1) {
+	switch {
+	case errors != errors && result != result:
+		return 0
+	case errors-errors != 0:
 		// Infinite or NaN; which of them may depend on how it comes about.
-		if result != result {
-			return 0
-		}
 		return math.Inf(1)
 	}
 	return errors*f.unit() + math.Abs(result)*f.unit() + 4*f.least()

@@ -3,6 +3,7 @@ package oracle
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -229,4 +230,19 @@ func TestReportsOfNarrowIntegers(t *testing.T) {
 		}
 		same(t, IntsOf(ir.I8, ir.Shape{1}, 5), eval(t, ir.Min, nil, x))
 	}
+}
+
+func TestCanonical(t *testing.T) {
+	for _, d := range []ir.DType{ir.F64, ir.F32, ir.F16, ir.BF16, ir.F8E4M3, ir.F8E5M2} {
+		x := Floats(d, ir.Shape{3}, 1, nan, negZero)
+		b := x.Bytes()
+		payload := slices.Clone(b)
+		payload[2*d.Size()-1] |= 0x80 // another sign
+		assert.NotEqual(t, b, payload, d.String())
+		Canonical(d, payload)
+		assert.Equal(t, b, payload, d.String())
+	}
+	b := []byte{0xff, 0xff}
+	Canonical(ir.I16, b)
+	assert.Equal(t, []byte{0xff, 0xff}, b)
 }

@@ -71,15 +71,7 @@ func (c *call) norm(f spread, rows [][]int, channel func(at []int) int) (Tensor,
 		root := exact(a.add(square, c.float(0))).sqrt()
 		for i, p := range row {
 			y := exact(deviation[i]).div(root)
-			if len(c.x) > 1 {
-				y = y.times(c.x[1].F[channels[p]])
-			}
-			size := math.Abs(y.hi)
-			if len(c.x) > 2 {
-				y = y.plus(c.x[2].F[channels[p]])
-			}
-			out.F[p] = roundWide(x.DType, y)
-			c.abs[p] = normBound(formats[a.d], size, y.hi)
+			out.F[p], c.abs[p] = c.affine(y, channels[p], c.x[1:])
 		}
 	}
 	return out, nil
@@ -95,30 +87,36 @@ func evalBatchNorm(c *call) (Tensor, error) {
 		k := at[1]
 		deviation := exact(a.sub(x.F[pos], c.x[1].F[k]))
 		y := deviation.div(exact(a.add(c.x[2].F[k], c.float(0))).sqrt())
-		if len(c.x) > 3 {
-			y = y.times(c.x[3].F[k])
-		}
-		size := math.Abs(y.hi)
-		if len(c.x) > 4 {
-			y = y.plus(c.x[4].F[k])
-		}
-		out.F[pos] = roundWide(x.DType, y)
-		c.abs[pos] = normBound(formats[a.d], size, y.hi)
+		out.F[pos], c.abs[pos] = c.affine(y, k, c.x[3:])
 	})
 	return out, nil
 }
 
-// normBound allows the roundings after the moments: a root and a quotient or a
+// affine is y·weight + bias, as far as these are given, for element k of them,
+// with a bound for the roundings after the moments: a root and a quotient or a
 // reciprocal root within 2 ulps (4 units), two products and a sum, with an
-// intermediate that may be subnormal.
-func normBound(f format, product, result float64) float64 {
-	if math.IsInf(product, 0) || product != product {
-		return 0
+// intermediate that may be subnormal or overflow.
+func (c *call) affine(y wide, k int, weightAndBias []Tensor) (result, bound float64) {
+	f := formats[c.compute()]
+	size, least := math.Abs(y.hi), 2*f.least()
+	overflows := size > f.max/2 && y.isFinite()
+	if len(weightAndBias) > 0 {
+		w := weightAndBias[0].F[k]
+		y = y.times(w)
+		size, least = math.Abs(y.hi), least*math.Max(1, math.Abs(w))
+		overflows = overflows || size > f.max/2 && y.isFinite()
 	}
-	if product > f.max/2 {
-		return math.Inf(1)
+	if len(weightAndBias) > 1 {
+		y = y.plus(weightAndBias[1].F[k])
 	}
-	return 8*f.unit()*product + f.unit()*math.Abs(result) + 2*f.least()
+	result = roundWide(c.op.Outputs[0].DType, y)
+	switch {
+	case overflows:
+		return result, math.Inf(1)
+	case size-size != 0:
+		return result, 0
+	}
+	return result, 8*f.unit()*size + f.unit()*math.Abs(y.hi) + least
 }
 
 // evalNormBackward is the gradient of LayerNorm or RMSNorm with respect to x:
@@ -159,7 +157,7 @@ func evalNormBackward(f spread, isCentred bool) func(c *call) (Tensor, error) {
 				}
 				y = y.sub(n[i].mul(inner)).div(root)
 				out.F[p] = roundWide(x.DType, y)
-				c.abs[p] = composite(form, 8*size/root.hi, y.hi)
+				c.abs[p] = composite(form, 8*size/root.hi, y.hi) + 8*form.least()/root.hi
 				if meanSize > form.max/4 || innerSize > form.max/4 || size > form.max/4 {
 					c.abs[p] = math.Inf(1)
 				}

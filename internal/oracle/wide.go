@@ -84,7 +84,13 @@ func (a wide) sqrt() wide {
 }
 
 // scale returns a·2^n.
-func (a wide) scale(n int) wide { return normal(math.Ldexp(a.hi, n), math.Ldexp(a.lo, n)) }
+func (a wide) scale(n int) wide {
+	hi := math.Ldexp(a.hi, n)
+	if hi-hi != 0 {
+		return exact(hi)
+	}
+	return normal(hi, math.Ldexp(a.lo, n))
+}
 
 func (a wide) abs() wide {
 	if math.Signbit(a.hi) {

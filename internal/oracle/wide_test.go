@@ -52,6 +52,11 @@ func TestWideArithmetic(t *testing.T) {
 
 func TestWideSpecials(t *testing.T) {
 	inf := math.Inf(1)
+	for x := 709.5; x < 900; x += 0.37 {
+		for name, got := range map[string]wide{"exp": wideExp(exact(x)), "cosh": wideCosh(exact(x + 1)), "sinh": wideSinh(exact(x + 1)), "pow": pow(2, 2*x)} {
+			assert.Equal(t, x > 709.782712893384 || name == "pow" || name != "exp" && x+1 > 710.4758600739439, math.IsInf(got.hi, 1), "%s %v", name, x)
+		}
+	}
 	for _, x := range []float64{inf, -inf, 0, math.Copysign(0, -1), math.NaN(), math.MaxFloat64, 5e-324, 1} {
 		for _, y := range []float64{inf, -inf, 0, math.Copysign(0, -1), math.NaN(), math.MaxFloat64, 1, -2} {
 			a, b := exact(x), exact(y)

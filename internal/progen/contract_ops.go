@@ -56,14 +56,54 @@ func (g *generator) epilogue(x ir.TensorRef) {
 		x = c.do(ir.Add, nil, x, g.like(x.DType, x.Shape[len(x.Shape)-1:]))
 	}
 	if !c.failed && x.DType.IsFloat() && g.src.intn(2) == 0 {
-		x = c.do(pick(g, ir.Relu, ir.Gelu, ir.Silu, ir.Tanh), nil, x)
+		x = c.do(pick(g, ir.Relu, ir.Gelu, ir.Silu, ir.Tanh, ir.Sigmoid), nil, x)
 	}
 	if !c.failed && g.src.intn(3) == 0 {
 		x = c.do(ir.Add, nil, x, g.like(x.DType, x.Shape))
 	}
-	if g.src.intn(4) == 0 {
-		c.do(ir.Cast, func(o *ir.Operation) { o.Attrs.DType = g.number() }, x)
+	if !c.failed && g.src.intn(4) == 0 {
+		g.castTo(x, g.number())
 	}
+}
+
+// quantised multiplies by a weight of bytes: scaled on the way, after a cast or
+// in exact integers before the scale.
+func (g *generator) quantised() {
+	bytes := g.dtype(ir.Bytes)
+	rows, k, columns := max(1, g.length()), g.length(), g.length()
+	if k*columns > g.options.MaxElements || rows*k > g.options.MaxElements {
+		return
+	}
+	c := &chain{g: g}
+	w := g.like(bytes, ir.Shape{k, columns})
+	if g.src.intn(3) == 0 {
+		exact := c.do(ir.IntMatMul, nil, g.like(g.dtype(ir.Bytes), ir.Shape{rows, k}), w)
+		float := c.do(ir.Cast, withDType(ir.F32), exact)
+		y := c.do(ir.Mul, nil, float, g.like(ir.F32, ir.Shape{columns}))
+		if !c.failed {
+			g.epilogue(y)
+		}
+		return
+	}
+	d := g.float()
+	scaled := c.do(ir.Cast, withDType(d), w)
+	if g.src.intn(2) == 0 {
+		scaled = c.do(ir.Sub, floatScalars(d, 3), scaled)
+	}
+	scaled = c.do(ir.Mul, nil, scaled, g.like(d, pick(g, ir.Shape{columns}, ir.Shape{k, 1}, ir.Shape{})))
+	x := g.like(d, ir.Shape{rows, k})
+	if g.src.intn(2) == 0 { // an operand of another width, or a map of it
+		x = c.do(ir.Cast, withDType(d), g.like(g.float(), ir.Shape{rows, k}))
+	} else if g.src.intn(2) == 0 {
+		x = c.do(pick(g, ir.Neg, ir.Relu, ir.Square), nil, x)
+	}
+	if y := c.do(ir.MatMul, nil, x, scaled); !c.failed {
+		g.epilogue(y)
+	}
+}
+
+func withDType(d ir.DType) func(*ir.Operation) {
+	return func(o *ir.Operation) { o.Attrs.DType = d }
 }
 
 // heads are the shapes of an attention's operands.
@@ -87,7 +127,7 @@ func (g *generator) attention() {
 		in = append(in, g.partnerWithin(dtype, scores))
 	}
 	g.apply(ir.Attention, func(o *ir.Operation) {
-		o.Scalars = []ir.Scalar{ir.F32Scalar(0.5)}
+		floatScalars(dtype, 0.5)(o)
 		if g.src.intn(2) == 0 {
 			o.Attrs.Flag, o.Attrs.N = true, g.src.intn(5)-2
 		}
@@ -107,7 +147,7 @@ func (g *generator) composedAttention() {
 	dtype := g.float()
 	c := &chain{g: g}
 	kt := c.do(ir.Permute, withAxes([]int{0, 1, 3, 2}), g.like(dtype, k))
-	scores := c.do(ir.Mul, withScalar(0.5), c.do(ir.MatMul, nil, g.like(dtype, q), kt))
+	scores := c.do(ir.Mul, floatScalars(dtype, 0.5), c.do(ir.MatMul, nil, g.like(dtype, q), kt))
 	if !c.failed && g.src.intn(2) == 0 {
 		scores = c.do(ir.Add, nil, scores, g.partnerWithin(dtype, scores.Shape))
 	}

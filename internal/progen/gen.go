@@ -110,8 +110,12 @@ func (g *generator) fresh(dtype ir.DType, shape ir.Shape) ir.TensorRef {
 }
 
 // apply records an operation and returns its result. An operation that does
-// not check, or whose result is too large, is not recorded.
+// not check, or whose result is too large, or of a kind programs do not use, is
+// not recorded.
 func (g *generator) apply(kind ir.Kind, set func(*ir.Operation), in ...ir.TensorRef) (ir.TensorRef, bool) {
+	if !isMade(kind) {
+		return ir.TensorRef{}, false
+	}
 	op := ir.Operation{Kind: kind, Inputs: in, Outputs: []ir.TensorRef{{}}}
 	if set != nil {
 		set(&op)
@@ -148,10 +152,6 @@ func (g *generator) length() int {
 	return min(g.options.MaxLength, pick(g, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 31, 33, 37))
 }
 
-func (g *generator) float() ir.DType { return pick(g, ir.F32, ir.F32, ir.BF16) }
-
-func (g *generator) number() ir.DType { return pick(g, ir.F32, ir.F32, ir.BF16, ir.I64) }
-
 // tensor returns a live tensor that fits, recent ones more often, so that
 // chains grow while older values are used again; or a new one of rank minRank
 // or more.
@@ -168,18 +168,7 @@ func (g *generator) tensor(dtypes ir.DTypeSet, minRank int) ir.TensorRef {
 			}
 		}
 	}
-	dtype := g.number()
-	for !dtypes.Has(dtype) {
-		dtype = pick(g, dtypesMade...)
-		if g.src.empty() {
-			for _, dtype = range dtypesMade {
-				if dtypes.Has(dtype) {
-					break
-				}
-			}
-		}
-	}
-	return g.fresh(dtype, g.shape(minRank))
+	return g.fresh(g.dtype(dtypes), g.shape(minRank))
 }
 
 // like returns a tensor of exactly this dtype and shape: a live one, a
@@ -240,17 +229,6 @@ func (g *generator) partner(dtype ir.DType, shape ir.Shape) ir.TensorRef {
 	return g.fresh(dtype, g.narrow(shape))
 }
 
-// scalar returns a scalar for operands of dtype.
-func (g *generator) scalar(dtype ir.DType) ir.Scalar {
-	switch dtype.Compute() {
-	case ir.F32:
-		return ir.F32Scalar(randomFloat(g.src, g.options.Special))
-	case ir.I64:
-		return ir.I64Scalar(randomInt(g.src, g.options.Special))
-	}
-	return ir.BoolScalar(g.src.intn(2) == 1)
-}
-
 // axes returns a non-empty set of axes, all of them for rank 0.
 func (g *generator) axes(rank int) []int {
 	if rank == 0 || g.src.intn(6) == 0 {
@@ -270,6 +248,3 @@ func (g *generator) axes(rank int) []int {
 	}
 	return axes
 }
-
-// dtypesMade are the element types programs are made of.
-var dtypesMade = []ir.DType{ir.F32, ir.BF16, ir.I64, ir.Bool}

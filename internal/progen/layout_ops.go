@@ -16,7 +16,7 @@ func (g *generator) view() {
 
 func (g *generator) oneView(x ir.TensorRef) (ir.TensorRef, bool) {
 	rank := len(x.Shape)
-	switch pick(g, ir.Reshape, ir.Permute, ir.Permute, ir.Expand, ir.Slice, ir.Slice, ir.Flip) {
+	switch g.kind([]ir.Kind{ir.Reshape, ir.Reshape, ir.Permute, ir.Permute, ir.Permute, ir.Expand, ir.Slice, ir.Slice, ir.Slice, ir.Flip, ir.Unfold, ir.Diagonal}) {
 	case ir.Reshape:
 		return g.apply(ir.Reshape, func(o *ir.Operation) { o.Attrs.Shape = g.reshaped(x.Shape) }, x)
 	case ir.Permute:
@@ -25,6 +25,25 @@ func (g *generator) oneView(x ir.TensorRef) (ir.TensorRef, bool) {
 		return g.apply(ir.Expand, func(o *ir.Operation) { o.Attrs.Shape = g.expanded(x.Shape) }, x)
 	case ir.Slice:
 		return g.slice(x)
+	case ir.Unfold:
+		if rank == 0 {
+			return x, false
+		}
+		return g.apply(ir.Unfold, func(o *ir.Operation) {
+			axis := g.src.intn(rank)
+			o.Attrs.Axes = []int{axis}
+			o.Attrs.Ints = []int{1 + g.src.intn(max(1, min(x.Shape[axis], 4))), 1 + g.src.intn(3)}
+		}, x)
+	case ir.Diagonal:
+		if rank < 2 {
+			return x, false
+		}
+		return g.apply(ir.Diagonal, func(o *ir.Operation) {
+			o.Attrs.Axes = g.permutation(rank)[:2]
+			rows, columns := x.Shape[o.Attrs.Axes[0]], x.Shape[o.Attrs.Axes[1]]
+			o.Attrs.N = g.src.intn(min(rows, 3)+min(columns, 3)+1) - min(rows, 3)
+			o.Attrs.N = max(min(o.Attrs.N, columns-1), 1-rows)
+		}, x)
 	}
 	return g.apply(ir.Flip, func(o *ir.Operation) { o.Attrs.Axes = g.axes(rank) }, x)
 }

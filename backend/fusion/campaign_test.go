@@ -1,0 +1,120 @@
+package fusion_test
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sinter-ml/sinter/internal/progen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+var (
+	programs  = flag.Int("programs", 0, "how many random programs TestDifferential runs; 0 is a bounded number")
+	firstSeed = flag.Uint64("seed", 1, "the seed of TestDifferential's first program")
+)
+
+// campaignProgram returns the program of a seed, and its data's rate of special
+// values. Most are small, so that many differ; some are large.
+func campaignProgram(seed uint64) (*ir.Program, float64) {
+	o := progen.Options{Ops: 4 + int(seed%13), MaxElements: 200}
+	switch {
+	case seed%31 == 0:
+		o.Ops, o.MaxElements = 40, 1500
+	case seed%7 == 0:
+		o.Ops = 24
+	}
+	if seed%3 == 2 {
+		o.Special = 0.05
+	}
+	if seed%5 == 4 {
+		o.Empty = 0.02
+	}
+	return progen.Generate(seed, o), o.Special
+}
+
+// TestDifferential runs random programs unfused, compares every result with the
+// oracle, and runs them again in two other ways in turn, which must give the
+// same bits. With -programs and -seed it is a campaign of any length; its last
+// line counts.
+func TestDifferential(t *testing.T) {
+	n := uint64(*programs)
+	if n == 0 {
+		n = 2500
+		if testing.Short() {
+			n = 250
+		}
+	}
+	var next, operations atomic.Uint64
+	found := failures{byWhat: map[string]string{}}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < n && found.few(); i = next.Add(1) - 1 {
+				seed := *firstSeed + i
+				p, special := campaignProgram(seed)
+				operations.Add(uint64(len(p.Ops)))
+				check := func(p *ir.Program) error {
+					d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: special})
+					return checkWays(p, d, seed, ways[seed%uint64(len(ways))], ways[(seed/2+1)%uint64(len(ways))])
+				}
+				if err := check(p); err != nil {
+					found.add(seed, p, err, check)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, text := range found.byWhat {
+		t.Error(text)
+	}
+	t.Logf("%d programs of %d operations from seed %d: %d differ", min(next.Load(), n), operations.Load(), *firstSeed, found.count)
+}
+
+// failures are programs that failed, one small one of each sort.
+type failures struct {
+	mu     sync.Mutex
+	byWhat map[string]string
+	count  int
+}
+
+func (f *failures) few() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.byWhat) < 20
+}
+
+// what says which sort a failure is of: its words without numbers.
+func what(err error) string {
+	var words []string
+	for _, w := range strings.Fields(err.Error()) {
+		if !strings.ContainsAny(w, "0123456789") {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words[:min(len(words), 3)], " ")
+}
+
+func (f *failures) add(seed uint64, p *ir.Program, first error, check func(*ir.Program) error) {
+	f.mu.Lock()
+	f.count++
+	_, known := f.byWhat[what(first)]
+	if !known {
+		f.byWhat[what(first)] = ""
+	}
+	f.mu.Unlock()
+	if known {
+		return
+	}
+	small := progen.Shrink(p, func(q *ir.Program) bool {
+		err := check(q)
+		return err != nil && what(err) == what(first)
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.byWhat[what(first)] = fmt.Sprintf("seed %d: %v\n%v", seed, check(small), small)
+}
