@@ -124,3 +124,40 @@ func TestDroppedSection(t *testing.T) {
 	}
 	t.Fatal("the stream still captures")
 }
+
+// A capture that is given up leaves a Var's memory where another needs it.
+func TestSectionsShareAVar(t *testing.T) {
+	dev := open(t)
+	ctx := context.Background()
+	w := sinter.NewVar(sinter.From(dev, []float32{1, 2}, 2))
+	s1, s2 := dev.NewStream(), dev.NewStream()
+	a, err := graphapi.Begin(ctx, s1)
+	require.NoError(t, err)
+	use := func(c *graphapi.Section, s *sinter.Stream) { c.Return(w.Value().On(s).MulScalar(2)) }
+	for range 2 {
+		require.True(t, a.Next())
+		use(a, s1)
+	}
+	b, err := graphapi.Begin(ctx, s2)
+	require.NoError(t, err)
+	for n := 0; b.Next(); n++ {
+		use(b, s2)
+		if n == 2 {
+			_, err := a.End()
+			require.Error(t, err)
+		}
+	}
+	g, err := b.End()
+	require.NoError(t, err)
+	for i := range 3 {
+		v := float32(i + 1)
+		w.Set(sinter.From(dev, []float32{v, 10 * v}, 2))
+		held := w.Value()
+		require.NoError(t, g.Replay())
+		require.Equal(t, []float32{2 * v, 20 * v}, read(t, g.Out(0)))
+		require.Equal(t, []float32{v, 10 * v}, read(t, held))
+	}
+	require.NoError(t, g.Close())
+	w.Set(sinter.From(dev, []float32{5, 5}, 2))
+	require.Equal(t, []float32{5, 5}, read(t, w.Value()))
+}

@@ -165,12 +165,10 @@ func (r *Recording) Close() error {
 		o.v.pinned, o.v.pin.fixed = false, false
 		o.v.pin.letGo()
 	}
-	for i := range r.vars {
-		v := r.vars[i].v
-		v.pins--
-		v.unpin()
-	}
 	r.unlock()
+	for i := range r.vars {
+		r.vars[i].v.unpin()
+	}
 	err := r.graph.Destroy()
 	for _, m := range r.retained {
 		m.letGo()

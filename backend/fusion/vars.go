@@ -28,7 +28,7 @@ type Var struct {
 	content sync.RWMutex
 	pinned  bool     // under content: a graph fixes the address
 	pin     *Storage // under content: the memory a graph fixes
-	pins    int      // under content: graphs that do
+	pins    int      // under content: graphs and captures that do
 }
 
 // version is what is known of a version of a Var beside its value.

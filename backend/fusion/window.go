@@ -40,6 +40,7 @@ type Window struct {
 
 	vars      []*Var // touched by a pass, in order of number
 	snapshots map[*Var]*Storage
+	pins      map[*Var]bool // whose addresses the window fixes
 	written   map[*Var]int  // 1 + the first pass that writes it
 	read      map[*Var]bool // a pass reads what the Var is before it
 
@@ -79,7 +80,7 @@ func (s *Stream) OpenWindow(ctx context.Context, o WindowOptions) (*Window, erro
 func newWindow(ctx context.Context, s *Stream, o WindowOptions, pool *Pool) *Window {
 	return &Window{
 		s: s, ctx: ctx, keepVars: o.KeepVars, pool: pool, retained: make(map[*Storage]struct{}),
-		snapshots: make(map[*Var]*Storage), written: make(map[*Var]int), read: make(map[*Var]bool),
+		snapshots: make(map[*Var]*Storage), pins: make(map[*Var]bool), written: make(map[*Var]int), read: make(map[*Var]bool),
 	}
 }
 
@@ -110,6 +111,9 @@ func (w *Window) Begin(record bool) error {
 		}
 	}
 	s := w.s
+	for _, v := range w.vars {
+		v.settleElsewhere(s)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.pass > 0 && w.checks == nil { // else they are pinned
@@ -299,10 +303,7 @@ func (w *Window) Recording(outs []*Value) *Recording {
 		}
 	}
 	for _, v := range w.vars {
-		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v] > 0, read: w.read[v]})
-		v.content.Lock()
-		v.pins++
-		v.content.Unlock()
+		r.vars = append(r.vars, recordedVar{v: v, written: w.written[v] > 0, read: w.read[v]}) // pinned by the window
 	}
 	w.unwritten(w.born)
 	for _, o := range outs {
@@ -343,10 +344,8 @@ func (w *Window) Abandon() {
 	_ = w.restore() // a Var that cannot be put back is reported when it is read
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, v := range w.vars {
-		v.content.Lock()
+	for v := range w.pins {
 		v.unpin()
-		v.content.Unlock()
 	}
 	w.close(false)
 }

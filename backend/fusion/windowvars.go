@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -26,13 +27,18 @@ func (w *Window) restore() error {
 // that shares its memory memory of its own.
 func (w *Window) pin() error {
 	for _, v := range w.vars {
+		if w.pins[v] {
+			continue
+		}
 		if err := w.s.pinVar(v); err != nil {
 			return err
 		}
+		w.pins[v] = true
 	}
 	return nil
 }
 
+// pinVar fixes the address of a Var until unpin.
 func (s *Stream) pinVar(v *Var) error {
 	v.content.Lock()
 	defer v.content.Unlock()
@@ -41,6 +47,9 @@ func (s *Stream) pinVar(v *Var) error {
 	v.mu.Unlock()
 	if f := s.resolve(cur); f != nil {
 		return f.report()
+	}
+	if cur.storage == nil {
+		return &backend.CaptureError{Reason: "a Var the program uses is written on another stream meanwhile"}
 	}
 	if cur.storage.refs.Load() > 1 && !cur.storage.fixed {
 		own, err := s.clone(cur.storage)
@@ -51,6 +60,7 @@ func (s *Stream) pinVar(v *Var) error {
 		cur.storage, cur.let = own, false
 	}
 	v.fix(cur.storage)
+	v.pins++
 	return nil
 }
 
@@ -89,8 +99,11 @@ func (rt *Runtime) newVersion(v *Var, m *Storage) *Value {
 	return nv
 }
 
-// unpin frees the Var's address when nothing pins it any more.
+// unpin ends one pinVar, and frees the Var's address after the last.
 func (v *Var) unpin() {
+	v.content.Lock()
+	defer v.content.Unlock()
+	v.pins--
 	if v.pins == 0 && v.pinned {
 		v.pinned = false
 		if v.pin != nil {
