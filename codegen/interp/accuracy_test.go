@@ -199,3 +199,29 @@ func TestErfinv(t *testing.T) {
 	}
 	t.Logf("worst error %.3g ulp", worst)
 }
+
+// The last operands before the result overflows.
+func TestNearOverflow(t *testing.T) {
+	for op, f := range map[ir.ScalarOp]func(x *big.Float) *big.Float{
+		ir.SExp:  bigExp,
+		ir.SSinh: func(x *big.Float) *big.Float { return scaled(sub(bigExp(x), bigExp(neg(x))), -1) },
+		ir.SCosh: func(x *big.Float) *big.Float { return scaled(add(bigExp(x), bigExp(neg(x))), -1) },
+	} {
+		last := 709.78 // of exp; half of it overflows log 2 later
+		if op != ir.SExp {
+			last = 710.47
+		}
+		for _, x := range []float64{709, 709.5, 709.7, last} {
+			var d [1]float64
+			unaryF64ToF64[op](d[:], []float64{x})
+			if e := distance(d[0], f(exactly(x))); !(e <= 2) {
+				t.Errorf("%v(%v) = %v is %.3g ulp off", op, x, d[0], e)
+			}
+		}
+		var d [1]float64
+		unaryF64ToF64[op](d[:], []float64{711})
+		if !math.IsInf(d[0], 1) {
+			t.Errorf("%v(711) = %v", op, d[0])
+		}
+	}
+}

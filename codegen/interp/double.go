@@ -62,6 +62,7 @@ var (
 	invLn10 = double{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57}
 	invSqr2 = double{0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55}
 	halfPi  = double{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54}
+	logOf2  = double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
 )
 
 // exp2Table holds 2^(j/32) for j = 0 … 31, made from the root by products.
@@ -108,8 +109,25 @@ func exp2(x float64) float64 {
 		return math.Exp2(x)
 	}
 	whole := math.RoundToEven(x)
-	const ln2Hi, ln2Lo = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
-	return math.Ldexp(expDouble(double{ln2Hi, ln2Lo}.scale(x-whole)), int(whole))
+	return math.Ldexp(expDouble(logOf2.scale(x-whole)), int(whole))
+}
+
+// halfExp returns e^x/2, which is finite where e^x no longer is.
+func halfExp(x float64) float64 { return expDouble(double{x, 0}.plus(logOf2.negate())) }
+
+// sinh and cosh are half of e^|x| where e^−|x| is below its last place.
+func sinh(x float64) float64 {
+	if a := math.Abs(x); a > 40 && a < 711 {
+		return math.Copysign(halfExp(a), x)
+	}
+	return math.Sinh(x)
+}
+
+func cosh(x float64) float64 {
+	if a := math.Abs(x); a > 40 && a < 711 {
+		return halfExp(a)
+	}
+	return math.Cosh(x)
 }
 
 // logDouble returns log x for finite x > 0 within a relative error of 2⁻⁶⁴.

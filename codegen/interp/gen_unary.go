@@ -396,7 +396,7 @@ func loopAtanF32(d []float32, a []float32) {
 func loopSinhF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Sinh(x)
+		d[i] = sinh(x)
 	}
 }
 func loopSinhF32(d []float32, a []float32) {
@@ -405,7 +405,7 @@ func loopSinhF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Sinh(x)
+			w[i] = sinh(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]
@@ -414,7 +414,7 @@ func loopSinhF32(d []float32, a []float32) {
 func loopCoshF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Cosh(x)
+		d[i] = cosh(x)
 	}
 }
 func loopCoshF32(d []float32, a []float32) {
@@ -423,7 +423,7 @@ func loopCoshF32(d []float32, a []float32) {
 		w := wide[:min(len(d), wideLen)]
 		widenF32(w, a)
 		for i, x := range w {
-			w[i] = math.Cosh(x)
+			w[i] = cosh(x)
 		}
 		roundF32(d, w)
 		d, a = d[len(w):], a[len(w):]

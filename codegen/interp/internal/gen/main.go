@@ -100,7 +100,7 @@ var unary = slices.Concat(
 	call("Sqrt", "math.Sqrt", f64), call("Sqrt", "sqrt", f32), same("Rsqrt", "rsqrt"), call("Recip", "recip", f64, f32),
 	same("Sin", "sin"), same("Cos", "cos"), same("Tan", "tan"),
 	wide("Asin", "math.Asin", "asin"), same("Acos", "acos"), same("Atan", "math.Atan"),
-	same("Sinh", "math.Sinh"), same("Cosh", "math.Cosh"), wide("Tanh", "tanh", "math.Tanh"),
+	same("Sinh", "sinh"), same("Cosh", "cosh"), wide("Tanh", "tanh", "math.Tanh"),
 	same("Asinh", "math.Asinh"), same("Acosh", "math.Acosh"), same("Atanh", "math.Atanh"),
 	wide("Erf", "erf", "math.Erf"), same("Erfc", "math.Erfc"), same("Erfinv", "math.Erfinv"),
 	wide("Lgamma", "lgamma", "lgammaF64"), same("Digamma", "digamma"),
