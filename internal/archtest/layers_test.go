@@ -53,7 +53,7 @@ var layers = []layer{
 		notKnow: "one another", outside: []string{"github.com/alecthomas/kong"}},
 	{paths: []string{"internal/gen/*", "*/internal/gen", "*/*/internal/gen"},
 		notKnow: "other generators", outside: []string{"github.com/dave/jennifer"}},
-	{paths: []string{"internal/traps"}, notKnow: "nothing: it tests the whole", testing: true},
+	{paths: []string{"internal/traps", "internal/soak"}, notKnow: "nothing: they test the whole", testing: true},
 	{paths: []string{"internal/torchcases"}, notKnow: "how operations are fused or run", testing: true},
 	{paths: []string{"internal/archtest"}, notKnow: "anything else of the project", only: []string{}, testing: true},
 }
