@@ -131,6 +131,17 @@ func TestBreadth(t *testing.T) {
 			p.store(x)
 			p.op(ir.Sub, p.op(ir.CumSum, p.op(ir.Exp, x), axes(0)), in(3, 4))
 		}},
+		{"sort", "sort", func(p *program, in func(...int) ir.TensorRef) {
+			x := p.op(ir.Abs, p.op(ir.Sub, in(4, 6), in(6)))
+			p.store(x)
+			p.op(ir.Mul, p.op(ir.Sort, x, axes(0)), in(6))
+		}},
+		{"topk", "sort", func(p *program, in func(...int) ir.TensorRef) {
+			p.op(ir.TopK, p.op(ir.Gather, in(4, 6), p.in(oracle.Ints(ir.Shape{4, 3}, 5, 0, 1, 1, 2, 3, 4, 5, 0, 0, 5, 2)), axes(1)), axes(1), number(2), reverse())
+		}},
+		{"argsort", "sort", func(p *program, in func(...int) ir.TensorRef) {
+			p.op(ir.Add, p.op(ir.ArgSort, p.op(ir.Cat, in(3, 2), in(3, 4), axes(1)), axes(1), reverse()), scalar(ir.I64Scalar(1)))
+		}},
 		{"select-scan", "scan", func(p *program, in func(...int) ir.TensorRef) {
 			p.op(ir.Neg, p.op(ir.CumSum, p.op(ir.Select, in(4, 5), rows(p), axes(0)), axes(1), reverse()))
 		}},

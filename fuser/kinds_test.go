@@ -2,7 +2,6 @@ package fuser
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -178,9 +177,6 @@ func TestEveryKind(t *testing.T) {
 				require.NotEmpty(t, p.g.Ops)
 				for i := range p.g.Ops {
 					p.verifyAlone(i)
-				}
-				if k == ir.Lgamma || ir.Lookup(k).Class == ir.ClassOrder || d == ir.F64 && slices.Contains(inaccurate, k) {
-					t.Skip("the portable engine's function is not accurate enough yet")
 				}
 				checkAlone(t, p)
 			})

@@ -134,8 +134,8 @@ func tan(x float64) float64 {
 
 // asin is the angle whose tangent is x/√(1−x²).
 func asin(x float64) float64 {
-	if !(math.Abs(x) < 1) {
-		return math.Asin(x)
+	if x == 0 || !(math.Abs(x) < 1) {
+		return math.Asin(x) // keeps the sign of 0
 	}
 	return atanOf(double{x, 0}, oneMinusSquare(x).root())
 }
