@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -296,7 +297,10 @@ func (b *block) Finish() (*Optimization, error) {
 	tail := b.space(l)
 	homes := make(map[ir.TensorID]path, len(b.members))
 	for _, m := range b.members {
-		if m.home != nil && !m.repeated {
+		switch {
+		case m.op == b.core && l.anchor != nil:
+			homes[b.g.output(m.op)] = l.anchor
+		case m.home != nil && !m.repeated:
 			homes[b.g.output(m.op)] = m.home.then(tail)
 		}
 	}
@@ -313,7 +317,11 @@ func (b *block) Finish() (*Optimization, error) {
 func (b *block) space(l *lowering) path {
 	switch {
 	case b.core >= 0:
-		return l.frame(b.core)
+		home := l.frame(b.core)
+		if l.template == codegen.Sort { // whose output may be shorter than the frame
+			home = walk(b.frame, l.space, rowOrder(len(b.frame), b.g.Ops[b.core].Attrs.Axes))
+		}
+		return home
 	case b.axes != nil:
 		return l.rows(b.frame, b.axes)
 	}

@@ -139,6 +139,11 @@ func TestBreadth(t *testing.T) {
 		{"topk", "sort", func(p *program, in func(...int) ir.TensorRef) {
 			p.op(ir.TopK, p.op(ir.Gather, in(4, 6), p.in(oracle.Ints(ir.Shape{4, 3}, 5, 0, 1, 1, 2, 3, 4, 5, 0, 0, 5, 2)), axes(1)), axes(1), number(2), reverse())
 		}},
+		{"first", "sort", func(p *program, in func(...int) ir.TensorRef) {
+			x := p.op(ir.Neg, in(4, 6))
+			p.store(x)
+			p.op(ir.ArgTopK, x, axes(0), number(1))
+		}},
 		{"argsort", "sort", func(p *program, in func(...int) ir.TensorRef) {
 			p.op(ir.Add, p.op(ir.ArgSort, p.op(ir.Cat, in(3, 2), in(3, 4), axes(1)), axes(1), reverse()), scalar(ir.I64Scalar(1)))
 		}},

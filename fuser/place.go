@@ -138,7 +138,7 @@ func (b *block) settle(pos int, home path) Verdict {
 	if !v.Accepted {
 		return v
 	}
-	b.now.home = home
+	b.now.home, b.now.repeated = home, b.repeatedAt(home)
 	for _, in := range op.Inputs {
 		base, _ := b.below(in.ID)
 		if m, ok := b.maker(base); ok && m.dependent {
@@ -149,6 +149,22 @@ func (b *block) settle(pos int, home path) Verdict {
 		return refuse(RuleLevel, "%v depends on a reduction and has the size of its operand", op.Kind)
 	}
 	return b.onChip()
+}
+
+// repeatedAt reports whether what is at home there is computed again for each of
+// its repetitions in the frame, rows not counted: they have values of their own.
+func (b *block) repeatedAt(home path) bool {
+	for n, s := range home {
+		if s.kind != stepMap {
+			continue
+		}
+		for i, a := range s.axes {
+			if a < 0 && s.dst[i] != unit && !(n == len(home)-1 && slices.Contains(b.axes, i)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // placed checks that an operation whose elements are computed on their own can

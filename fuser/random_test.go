@@ -74,7 +74,7 @@ func (g *generator) step() {
 		}
 		return a
 	}
-	switch g.r.IntN(17) {
+	switch g.r.IntN(22) {
 	case 0, 1: // unary
 		if isFloat(x) {
 			kinds := []ir.Kind{ir.Exp, ir.Neg, ir.Abs, ir.Relu, ir.Gelu, ir.Square, ir.Sigmoid}
@@ -171,6 +171,8 @@ func (g *generator) step() {
 		}
 	case 15:
 		g.effect()
+	case 17, 18, 19, 20, 21:
+		g.rarer(x, some)
 	case 16: // created tensors
 		switch s := []ir.Shape{{}, {4}, {1, 4}, x.Shape}[g.r.IntN(4)]; g.r.IntN(3) {
 		case 0:
