@@ -2,7 +2,9 @@ package torchcases
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,6 +50,23 @@ func TestExceptionsMatch(t *testing.T) {
 	for i, e := range exclusions {
 		assert.True(t, used[i], "no case is excluded by %s: %s", e.pattern, e.reason)
 	}
+}
+
+// Every adapter is that of some case which is run.
+func TestAdaptersAreUsed(t *testing.T) {
+	unused := maps.Clone(adapters)
+	p := load(t)
+	for _, c := range p.Cases {
+		if p.Excluded(c) != "" {
+			continue
+		}
+		if _, ok := unused[c.Key()]; ok {
+			delete(unused, c.Key())
+		} else if _, own := adapters[c.Key()]; !own {
+			delete(unused, c.Op)
+		}
+	}
+	assert.Empty(t, slices.Collect(maps.Keys(unused)))
 }
 
 func TestDecodeArg(t *testing.T) {

@@ -3,7 +3,7 @@
 //
 // The calls are data (testdata/torch-ops.zip): the sample inputs of PyTorch's
 // own tests for each operation and dtype, with strided operands and special
-// values. One table, [Adapters], says how an operation is written with this
+// values. One table, adapters, says how an operation is written with this
 // library; what is not run stands in another, with the reason. The test keeps
 // docs/TORCH.md, which shows both.
 //
