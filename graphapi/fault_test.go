@@ -15,19 +15,8 @@ import (
 	"github.com/sinter-ml/sinter/graphapi"
 )
 
-// opened is the device the driver "faulty" opened last.
-var opened *backendtest.FaultyDevice
-
-func init() {
-	backend.Register("faulty", backend.Driver{Rank: -1, Open: func(_ int, o backend.Options) (backend.Device, error) {
-		dev, err := backend.Open("cpu", o)
-		if err != nil {
-			return nil, err
-		}
-		opened = backendtest.Faulty(dev)
-		return opened, nil
-	}})
-}
+// opened returns the device the driver "faulty" opened last.
+var opened = backendtest.RegisterFaulty("faulty", "cpu")
 
 // injected reports whether an error is of a type an injected fault gives.
 func injected(err error) bool {
@@ -61,7 +50,7 @@ func faulted(t *testing.T, fuse bool, call backend.Call, k int) bool {
 	dev, err := sinter.Open("faulty", sinter.WithPoison(true), sinter.WithFusion(fuse), sinter.WithWorkers(1), sinter.WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
 	defer dev.Close()
-	faulty := opened
+	faulty := opened()
 	ctx := context.Background()
 	x := sinter.From(dev, []float32{1, 2, 3, 4}, 2, 2)
 	w := sinter.NewVar(sinter.From(dev, []float32{1, 0, 0, 1}, 2, 2))

@@ -108,7 +108,7 @@ func TestFaultsOfEveryEntryPoint(t *testing.T) {
 		hit := 0
 		for k := 1; ; k++ {
 			e := newEverything(t, "faulty")
-			faulty := opened
+			faulty := opened()
 			before := faulty.Calls(call)
 			faulty.FailAt(call, k)
 			e.run(t, outs, states, call, k)

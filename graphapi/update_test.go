@@ -20,7 +20,7 @@ func TestUpdate(t *testing.T) {
 	dev, err := sinter.Open("faulty", sinter.WithPoison(true))
 	require.NoError(t, err)
 	defer dev.Close()
-	faulty := opened
+	faulty := opened()
 	x := sinter.From(dev, []float32{1, 2}, 2)
 	v := sinter.NewVar(sinter.From(dev, []float32{100, 100}, 2))
 	times := func(c float64) graphapi.Func {

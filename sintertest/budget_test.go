@@ -204,17 +204,10 @@ func init() {
 	backend.Register("test-plain", backend.Driver{Rank: -1, Open: func(int, backend.Options) (backend.Device, error) {
 		return struct{ backend.Device }{null.Open(backend.Options{})}, nil
 	}})
-	backend.Register("test-faulty", backend.Driver{Rank: -1, Open: func(_ int, o backend.Options) (backend.Device, error) {
-		dev, err := backend.Open("cpu", o)
-		if err != nil {
-			return nil, err
-		}
-		faulty = backendtest.Faulty(dev)
-		return faulty, nil
-	}})
 }
 
-var faulty *backendtest.FaultyDevice // the one opened last
+// faulty returns the device the driver "test-faulty" opened last.
+var faulty = backendtest.RegisterFaulty("test-faulty", "cpu")
 
 // TestBudgetWithoutProfiles: the counts are pinned on every device.
 func TestBudgetWithoutProfiles(t *testing.T) {
@@ -262,7 +255,7 @@ func TestBudgetNamesCauses(t *testing.T) {
 	defer bad.Close()
 	y := sinter.From(bad, []float32{1, 2, 3, 4}, 4)
 	got = budget(bad, func() {
-		faulty.FailAt(backend.CallLaunch, 1)
+		faulty().FailAt(backend.CallLaunch, 1)
 		_, _ = sinter.Read[float32](context.Background(), y.AddScalar(1).MulScalar(2))
 	}, sintertest.Fallbacks(0))
 	require.Contains(t, got.errors[0], "fallbacks: 1, the budget is 0")

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/codegen"
@@ -18,6 +19,21 @@ type FaultyDevice struct {
 // Faulty wraps a device. An EndCapture that fails closes the window all the
 // same, as on any device.
 func Faulty(dev backend.Device) *FaultyDevice { return &FaultyDevice{Device: dev} }
+
+// RegisterFaulty registers a driver whose devices are those of another one, made
+// faulty, and returns what gives the device it opened last.
+func RegisterFaulty(name, behind string) (last func() *FaultyDevice) {
+	var opened atomic.Pointer[FaultyDevice]
+	backend.Register(name, backend.Driver{Rank: -1, Open: func(_ int, o backend.Options) (backend.Device, error) {
+		dev, err := backend.Open(behind, o)
+		if err != nil {
+			return nil, err
+		}
+		opened.Store(Faulty(dev))
+		return opened.Load(), nil
+	}})
+	return opened.Load
+}
 
 func (d *FaultyDevice) fault(c backend.Call) error {
 	if d.Next(c) {
