@@ -190,6 +190,9 @@ func (c compound) border(t *Tensor, mode PadMode, axis, n, mirrored, around, edg
 		return c.part(t, axis, around, n)
 	}
 	one := c.part(t, axis, edge, 1)
+	if one.Err() != nil {
+		return one
+	}
 	shape := one.val().Shape().Clone()
 	shape[axis] = n
 	return c.expand(one, shape)

@@ -222,6 +222,9 @@ func (t *Tensor) QuantizeWith(scheme QuantScheme, scale, zero *Tensor) *QTensor 
 	c := compoundOf(append([]*Tensor{t, scale}, given(zero)...)...)
 	q, bad := c.quantizing(t, scheme)
 	if bad == nil {
+		bad = c.refuse("Quantize", append([]*Tensor{scale}, given(zero)...)...)
+	}
+	if bad == nil {
 		q.Scale, q.Zero = scale, zero
 		if err := q.checkScales(); err != nil {
 			bad = c.fail("Quantize", t, err)
