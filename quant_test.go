@@ -335,8 +335,8 @@ func TestDequantizeFuses(t *testing.T) {
 			}
 		}
 		x := sinter.From(dev, floats32(newData(36), 4*32), 4, 32)
-		require.Equal(t, c.launches, count(func() *tensor { return w.Dequantize(sinter.F32).MulScalar(2).AddScalar(1) }), "a map, %+v", c.scheme)
-		require.Equal(t, c.launches, count(func() *tensor { return x.MatMul(w.Dequantize(sinter.F32)) }), "a product, %+v", c.scheme)
+		require.LessOrEqual(t, count(func() *tensor { return w.Dequantize(sinter.F32).MulScalar(2).AddScalar(1) }), c.launches, "a map, %+v", c.scheme)
+		require.LessOrEqual(t, count(func() *tensor { return x.MatMul(w.Dequantize(sinter.F32)) }), c.launches, "a product, %+v", c.scheme)
 	}
 }
 
