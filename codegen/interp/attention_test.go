@@ -53,11 +53,12 @@ func (c attentionCase) build(r *rand.Rand) *maker {
 		}
 		operand(dt, 2, 4)
 	}
-	m.param(ir.F32, uint64(math.Float32bits(float32(1/math.Sqrt(float64(max(1, c.d)))))))
+	t := c.dt.Compute()
+	m.param(t, scalarBits(t, value{f: 1 / math.Sqrt(float64(max(1, c.d)))}))
 	m.param(ir.I64, uint64(c.offset))
-	m.emit(codegen.Instr{Op: codegen.OpAttention, Type: ir.F32})
+	m.emit(codegen.Instr{Op: codegen.OpAttention, Type: t})
 	args, n := m.layout(4, false)
-	m.k.Stores = append(m.k.Stores, codegen.Store{Access: m.access(m.buffer(ir.F32, codegen.Out, n), args, false)})
+	m.k.Stores = append(m.k.Stores, codegen.Store{Access: m.access(m.buffer(t, codegen.Out, n), args, false)})
 	return m
 }
 
@@ -76,7 +77,7 @@ func naiveAttention(m *maker, at []int) float64 {
 		}
 		return float64(v.f)
 	}
-	scale := float64(math.Float32frombits(uint32(l.Params[0])))
+	scale := bitsValue(k.Params[0], l.Params[0]).f
 	type key struct{ score, v float64 }
 	var keys []key
 	most := math.Inf(-1)
@@ -120,14 +121,18 @@ func checkAttention(t *testing.T, m *maker) {
 	requireSame(t, &m.k, serial, parallel, "workers")
 	n := naive{k: &m.k, l: &m.l}
 	s := m.k.Stores[0].Access
+	ty, tolerance := m.k.Body[0].Type, 2e-5
+	if ty == ir.F64 {
+		tolerance = 1e-13
+	}
 	for _, p := range points(m.l.Dims[:4]) {
-		got := readElem(serial[m.k.Accesses[s].Buffer], ir.F32, n.place(s, append(append([]int{}, p...), 0, 0))).f
+		got := readElem(serial[m.k.Accesses[s].Buffer], ty, n.place(s, append(append([]int{}, p...), 0, 0))).f
 		want := naiveAttention(m, p)
 		if math.IsNaN(want) {
 			require.True(t, got != got, "%v: want NaN, got %v", p, got)
 			continue
 		}
-		require.InDelta(t, want, float64(got), 2e-5, "%v", p)
+		require.InDelta(t, want, got, tolerance, "%v", p)
 	}
 }
 
@@ -143,7 +148,10 @@ func TestAttention(t *testing.T) {
 				if !spec.Causal && offset != 0 {
 					continue
 				}
-				for _, dt := range []ir.DType{ir.F32, ir.BF16} {
+				for n, dt := range []ir.DType{ir.F32, ir.F64, ir.BF16, ir.F16} {
+					if testing.Short() && n != (i+j)%4 && n != (i+j+2)%4 {
+						continue
+					}
 					c := attentionCase{s[0], s[1], s[2], s[3], s[4], s[5], spec, offset, dt}
 					m := c.build(rand.New(rand.NewPCG(uint64(i), uint64(j))))
 					if spec.HasMask && !spec.BoolMask { // finite, but for some −inf

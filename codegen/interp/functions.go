@@ -57,9 +57,6 @@ func clampExp(x float64) float64 {
 // exp returns e^x, for results that become float32.
 func exp(x float64) float64 { return expCore(clampExp(x)) }
 
-// expF32 is exp for a single element.
-func expF32(x float32) float32 { return float32(exp(float64(x))) }
-
 func rsqrt(x float64) float64 { return 1 / math.Sqrt(x) }
 
 // tanh is 1 − 2/(e^2|x| + 1) with the sign of x, and near zero, where that

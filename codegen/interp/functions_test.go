@@ -206,6 +206,40 @@ func TestFunctionValues(t *testing.T) {
 	assert.InDelta(t, 0x1b, float64(tail), 2, "sigmoid(-100) = %#x", tail)
 }
 
+// On special values of F64, functions are those of math, or of IEEE 754 where
+// math differs.
+func TestFunctionSpecialsF64(t *testing.T) {
+	x := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1, -1, 2, -2, 0.5, -0.5, 1.5, -1.5, 710, -750, 1e308, -1e308, 1e-310, -1e-310, math.SmallestNonzeroFloat64, 1 << 53}
+	for _, u := range unaryFloat {
+		got := make([]float64, len(x))
+		unaryF64ToF64[u.op](got, x)
+		for i, v := range x {
+			want := u.f(v)
+			if v != 0 && math.Abs(v) < 0x1p-1022 && (u.op == ir.SLog || u.op == ir.SLog2 || u.op == ir.SLog10) {
+				continue // where math.Log is wrong on some platforms
+			}
+			if u.op == ir.SSin || u.op == ir.SCos || u.op == ir.STan {
+				if math.Abs(v) > 1e300 && !math.IsInf(v, 0) {
+					continue // see TestAccuracyF64
+				}
+			}
+			same := got[i] == want && math.Signbit(got[i]) == math.Signbit(want) || got[i] != got[i] && want != want
+			if !same && !(want != 0 && math.Abs(got[i]-want) <= 1e-13*math.Abs(want)) {
+				t.Errorf("%v(%v): want %v, got %v", u.op, v, want, got[i])
+			}
+		}
+	}
+	assert.InEpsilon(t, -744.4400719213812, logF64(math.SmallestNonzeroFloat64), 1e-15)
+	assert.Equal(t, -1074.0, log2(math.SmallestNonzeroFloat64))
+	for e := -1074; e < 1024; e++ {
+		assert.Equal(t, float64(e), log2(math.Ldexp(1, e)))
+		assert.Equal(t, math.Ldexp(1, e), exp2(float64(e)))
+	}
+	for e := range 23 {
+		assert.Equal(t, float64(e), log10(math.Pow10(e)))
+	}
+}
+
 // mulAdd rounds once: compared with exact arithmetic on operands whose sums
 // nearly cancel, fall half-way between two floats, or are subnormal.
 func TestMulAddRoundsOnce(t *testing.T) {

@@ -105,7 +105,10 @@ func naiveCast(from, to ir.DType, overflow bool, v value) value {
 		case to == ir.Bool:
 			return value{b: v.i != 0}
 		}
-		return value{f: roundTo(to, new(big.Rat).SetInt(bigInt(from, v)), false, overflow)}
+		if uint64(v.i) >= 1<<53 && (from == ir.U64 || v.i < -1<<53 || v.i > 0) {
+			return value{f: roundTo(to, new(big.Rat).SetInt(bigInt(from, v)), false, overflow)}
+		}
+		return naiveCast(ir.F64, to, overflow, value{f: float64(v.i)}) // exact so far
 	case to == ir.Bool:
 		return value{b: v.f != 0}
 	case to.IsInt():

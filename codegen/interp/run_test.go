@@ -358,6 +358,7 @@ func TestNormal(t *testing.T) {
 		p := m.param(ir.I64, 42)
 		m.param(ir.I64, 7<<32)
 		m.emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F32, Index: p})
+		m.emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F64, Index: p})
 		m.finish()
 		check(t, &m.k, &m.l, m.mem)
 	}

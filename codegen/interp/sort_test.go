@@ -51,10 +51,10 @@ func TestSort(t *testing.T) {
 	for i, dims := range sample([][]int{{0}, {1}, {2}, {31}, {33}, {1300}, {3, 5}, {0, 4}, {4, 0}, {40, 7}, {2, 3, 130}}) {
 		for _, dt := range ir.DTypes() {
 			for mode := range 4 {
-				m := sortKernel(rand.New(rand.NewPCG(uint64(i), uint64(mode))), dims, dt, mode&1 != 0, mode&2 != 0)
-				if dims[0] == 1300 && mode > 0 && testing.Short() {
+				if testing.Short() && (dims[0] == 1300 && dt != ir.BF16 || mode != (i+int(dt))%4) {
 					continue
 				}
+				m := sortKernel(rand.New(rand.NewPCG(uint64(i), uint64(mode))), dims, dt, mode&1 != 0, mode&2 != 0)
 				t.Run(fmt.Sprint(dims, dt, mode), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
 			}
 		}
