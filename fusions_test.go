@@ -78,6 +78,9 @@ var fusionCases = []fusionCase{
 		func(at sinter.Placer, in tensors) tensors {
 			return tensors{in[0].SliceAssign(in[1], sinter.All(), sinter.Span(8, 72)).Gelu()}
 		}},
+	{"repeat, map", "`repeat(e^x, 4)·y`", 1,
+		on(func(d maker, n func(int) int) tensors { return tensors{d.f32(n(64), n(512)), d.f32(4*n(64), n(512))} }),
+		func(at sinter.Placer, in tensors) tensors { return tensors{in[0].Exp().Repeat(4, 1).Mul(in[1])} }},
 	{"map, reduction, map", "`√(Σx² + ε)` over axes 0 and 2", 1,
 		on(func(d maker, n func(int) int) tensors { return tensors{d.f32(n(64), n(64), n(128))} }),
 		func(at sinter.Placer, in tensors) tensors {
@@ -133,6 +136,33 @@ var fusionCases = []fusionCase{
 	{"scan", "`log(cumsum(e^x))`", 1,
 		on(func(d maker, n func(int) int) tensors { return tensors{d.f32(n(256), n(512))} }),
 		func(at sinter.Placer, in tensors) tensors { return tensors{in[0].Exp().CumSum(1).Log()} }},
+	{"sort", "`sort(|x − y|)·w`", 1,
+		on(func(d maker, n func(int) int) tensors {
+			return tensors{d.f32(n(256), n(512)), d.f32(n(512)), d.f32(n(512))}
+		}),
+		func(at sinter.Placer, in tensors) tensors {
+			return tensors{in[0].Sub(in[1]).Abs().Sort(1, sinter.Ascending).Mul(in[2])}
+		}},
+	{"first elements", "the 8 greatest of `x·s` in each row", 1,
+		on(func(d maker, n func(int) int) tensors { return tensors{d.f32(n(256), n(512)), d.f32(n(512))} }),
+		func(at sinter.Placer, in tensors) tensors {
+			return tensors{in[0].Mul(in[1]).TopK(1, 8, sinter.Descending)}
+		}},
+	{"optimiser step", "`p − rate·g` of 12 parameters of different shapes", 3,
+		func(d maker, small bool) tensors {
+			var out tensors
+			for i := range 12 {
+				out = append(out, d.f32(8+i, 64), d.f32(8+i, 64))
+			}
+			return out
+		},
+		func(at sinter.Placer, in tensors) tensors {
+			var out tensors
+			for i := 0; i < len(in); i += 2 {
+				out = append(out, in[i].Sub(in[i+1].MulScalar(0.01)))
+			}
+			return out
+		}},
 	{"product, epilogue", "`gelu(x·w + b) + r`", 1,
 		on(func(d maker, n func(int) int) tensors {
 			return tensors{d.f32(n(128), n(512)), d.f32(n(512), n(512)), d.f32(n(512)), d.f32(n(128), n(512))}

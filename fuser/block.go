@@ -49,7 +49,10 @@ type block struct {
 	target int   // the contraction that prologues taken so far are for, or -1
 	axes   []int // rows: the frame's inner axes, in the recorded order; nil: not yet known
 	pinned bool  // an operation of the block needs its elements to be the frame's own
+	split  path  // from the frame to a space that has more axes (Repeat), or nil
 	lined  bool  // an operation of the block needs its axes to be some of the frame's
+
+	derived []Derived // lengths no tensor has, of the space
 
 	reads []read // of external tensors, in the frame
 	read  int64  // bytes they read
@@ -58,7 +61,7 @@ type block struct {
 	launches  int     // they take
 	shared    float64 // parts of launches that make created tensors
 	recompute float64
-	again     []placed // what the offered operation has computed again
+	redone    []placed // what the offered operation has computed again
 }
 
 // member is an accepted operation.
@@ -161,7 +164,7 @@ func (b *block) Fuse(pos int) Verdict {
 	// Slices only grow, or are replaced, so a refusal is undone by going back.
 	before := *b
 	b.now = member{op: pos}
-	b.again = nil
+	b.redone = nil
 	v := b.take(pos)
 	if v.Accepted {
 		b.members = append(b.members, b.now)
@@ -195,6 +198,8 @@ func (b *block) take(pos int) Verdict {
 		return b.takeEffect(pos)
 	case class == ir.ClassRandom && !b.draws:
 		return refuse(RuleRandomPosition, "%v", op.Kind)
+	case op.Kind == ir.Repeat && b.free:
+		return b.takeRepeat(pos)
 	case !pointwise(op):
 		return refuse(RuleKind, "%v", op.Kind)
 	}
@@ -324,6 +329,12 @@ func (b *block) space(l *lowering) path {
 		return home
 	case b.axes != nil:
 		return l.rows(b.frame, b.axes)
+	}
+	if b.split != nil {
+		l.call.Derived = slices.Clone(b.derived)
+		l.space = b.split[len(b.split)-1].dst
+		l.outer = len(l.space)
+		return b.split
 	}
 	l.space, l.outer = b.frame, len(b.frame)
 	return identity(b.frame)

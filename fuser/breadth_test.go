@@ -69,6 +69,24 @@ func TestBreadth(t *testing.T) {
 		{"diagonal-map", "elementwise", func(p *program, in func(...int) ir.TensorRef) {
 			p.op(ir.Mul, p.op(ir.Diagonal, in(4, 2, 5), axes(2, 0), number(-1)), in(2, 4))
 		}},
+		// What is repeated, and what repeats it.
+		{"repeat", "elementwise", func(p *program, in func(...int) ir.TensorRef) {
+			x := p.op(ir.Repeat, p.op(ir.Exp, in(2, 3)), ints(2, 3))
+			y := p.op(ir.Mul, p.op(ir.Add, x, in(4, 9)), in(9))
+			p.op(ir.Neg, p.op(ir.Permute, y, axes(1, 0)))
+			p.store(y)
+		}},
+		{"repeat-two", "elementwise", func(p *program, in func(...int) ir.TensorRef) {
+			x := p.op(ir.Abs, in(4, 6))
+			y := p.op(ir.Repeat, in(4, 3), ints(1, 2))
+			p.op(ir.Add, p.op(ir.Mul, x, y), p.op(ir.Repeat, p.op(ir.Permute, in(3, 4), axes(1, 0)), ints(1, 2)))
+		}},
+		{"repeat-nothing", "elementwise", func(p *program, in func(...int) ir.TensorRef) {
+			p.op(ir.Neg, p.op(ir.Repeat, p.op(ir.Exp, in(2, 3)), ints(0, 1)))
+		}},
+		{"repeat-reshape", "elementwise", func(p *program, in func(...int) ir.TensorRef) {
+			p.op(ir.Reshape, p.op(ir.Relu, p.op(ir.Repeat, in(2, 3), ints(1, 2))), shape(12))
+		}},
 		// Reductions of one operand with several results, over any axes.
 		{"max-argmax", "reduce", func(p *program, in func(...int) ir.TensorRef) {
 			x := p.op(ir.Mul, in(3, 4, 5), in(5))

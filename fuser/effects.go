@@ -35,7 +35,7 @@ func (b *block) takeEffect(pos int) Verdict {
 	if op.Kind == ir.SetSlice {
 		place = home.prepend(step{kind: stepSlice, src: b.g.shape(b.g.output(pos)), dst: b.g.shape(value), op: pos})
 	}
-	if !b.g.strided(op.Inputs[0].ID, place) {
+	if !b.strided(op.Inputs[0].ID, place) {
 		return refuse(RuleReshapeStrided, "%v of tensor %d", op.Kind, value)
 	}
 	b.now.home = home

@@ -22,7 +22,7 @@ func (b *block) grow(pos int) Verdict {
 // is that of the operation it is built around does not grow any more.
 func (b *block) widen(shape []Dim) Verdict {
 	misfit := refuse(RuleShape, "%s in a block of %v", b.lengths(shape), b.lengths(b.frame))
-	if b.core >= 0 || b.axes != nil || b.pinned || len(shape) < len(b.frame) {
+	if b.core >= 0 || b.axes != nil || b.pinned || b.split != nil || len(shape) < len(b.frame) {
 		return misfit
 	}
 	off := len(shape) - len(b.frame)
@@ -31,6 +31,16 @@ func (b *block) widen(shape []Dim) Verdict {
 			return misfit
 		}
 	}
+	if v := b.again(shape); !v.Accepted {
+		return v
+	}
+	b.move(shape, identity(shape).expand(b.frame, shape), true)
+	return accepted
+}
+
+// again counts what it costs to compute everything the block computes once for
+// each of its repetitions in a larger shape.
+func (b *block) again(shape []Dim) Verdict {
 	ops := 0
 	for i := range b.members {
 		if m := &b.members[i]; m.home != nil {
@@ -43,7 +53,6 @@ func (b *block) widen(shape []Dim) Verdict {
 	if b.recompute > b.most() && !b.g.Off[RuleRecompute] {
 		return refuse(RuleRecompute, "%d operations for each element of %s", ops, b.lengths(shape))
 	}
-	b.move(shape, identity(shape).expand(b.frame, shape), true)
 	return accepted
 }
 

@@ -38,17 +38,17 @@ func (g *Graph) layouts(t ir.TensorID) []codegen.Layout {
 }
 
 // strided reports whether strides can express the views of a path from tensor
-// t, whichever way t may be stored. Derived lengths do not occur in it.
-func (g *Graph) strided(t ir.TensorID, p path) bool {
-	return !p.reshapes() || !slices.ContainsFunc(g.layouts(t), func(l codegen.Layout) bool { return !g.stridedFrom(l, p) })
+// t, whichever way t may be stored.
+func (g *Graph) strided(t ir.TensorID, p path, derived ...Derived) bool {
+	return !p.reshapes() || !slices.ContainsFunc(g.layouts(t), func(l codegen.Layout) bool { return !g.stridedFrom(l, p, derived...) })
 }
 
 // stridedFrom is strided for one layout.
-func (g *Graph) stridedFrom(l codegen.Layout, p path) bool {
+func (g *Graph) stridedFrom(l codegen.Layout, p path, derived ...Derived) bool {
 	if !p.reshapes() {
 		return true
 	}
-	_, err := ViewLayout(0, l, p.views(), g.Dims, g.Ops)
+	_, err := ViewLayout(0, l, p.views(), g.Dims, g.Ops, derived...)
 	return err == nil
 }
 

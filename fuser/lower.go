@@ -252,15 +252,7 @@ func (l *lowering) store(t ir.TensorID, p path, v codegen.Value) {
 }
 
 // derive names a length no tensor has.
-func (l *lowering) derive(d Derived) Dim {
-	for i, have := range l.call.Derived {
-		if have == d {
-			return Dim(-1 - i)
-		}
-	}
-	l.call.Derived = append(l.call.Derived, d)
-	return Dim(-len(l.call.Derived))
-}
+func (l *lowering) derive(d Derived) Dim { return derive(&l.call.Derived, d) }
 
 // finish completes the call: values nobody uses are dropped.
 func (l *lowering) finish(name string) Call {

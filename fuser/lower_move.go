@@ -170,17 +170,17 @@ func (c *context) sliced(t ir.TensorID, p path, coordOf func(axis int) (codegen.
 // (repeatSpace).
 func lowerRepeat(c *context) (codegen.Value, error) {
 	x := c.op.Inputs[0].ID
-	space, axes := c.repeatSpace(c.op)
+	space, axes := repeatSpace(c.g, c.op, c.derive)
 	p := c.p.prepend(step{kind: stepReshape, src: space, dst: c.g.shape(c.out)})
 	return c.value(x, p.prepend(step{kind: stepMap, src: c.g.shape(x), dst: space, axes: axes}), c.at)
 }
 
 // repeatSpace returns the output's shape with each repeated axis split into
 // repetitions and elements, and for each axis of it the operand's axis or -1.
-func (l *lowering) repeatSpace(op *ir.Operation) (space []Dim, axes []int) {
-	for i, length := range l.g.shape(op.Inputs[0].ID) {
+func repeatSpace(g *Graph, op *ir.Operation, derive func(Derived) Dim) (space []Dim, axes []int) {
+	for i, length := range g.shape(op.Inputs[0].ID) {
 		if times := op.Attrs.Ints[i]; times != 1 {
-			space, axes = append(space, l.derive(Derived{Factor: times, Num: unit, Den: unit})), append(axes, -1)
+			space, axes = append(space, derive(Derived{Factor: times, Num: unit, Den: unit})), append(axes, -1)
 		}
 		space, axes = append(space, length), append(axes, i)
 	}

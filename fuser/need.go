@@ -37,10 +37,10 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 		return refuse(RuleLevel, "tensor %d, %v, is computed for another place", base, op.Kind)
 	}
 	// Computed again, for this place.
-	if slices.ContainsFunc(b.again, func(x placed) bool { return x.tensor == base && x.path.equal(p) }) {
+	if slices.ContainsFunc(b.redone, func(x placed) bool { return x.tensor == base && x.path.equal(p) }) {
 		return accepted
 	}
-	b.again = append(b.again, placed{tensor: base, path: p})
+	b.redone = append(b.redone, placed{tensor: base, path: p})
 	b.recompute += float64(b.g.points(b.frame)) * b.profile.OpCost
 	if b.recompute > b.most() && !b.g.Off[RuleRecompute] {
 		return refuse(RuleRecompute, "tensor %d, %v", base, op.Kind)
@@ -55,7 +55,7 @@ func (b *block) need(t ir.TensorID, p path) Verdict {
 
 // load records a read of an external tensor at a number of points.
 func (b *block) load(t ir.TensorID, p path, points int64, plain bool) Verdict {
-	if !b.g.strided(t, p) {
+	if !b.strided(t, p) {
 		return refuse(RuleReshapeStrided, "tensor %d", t)
 	}
 	r := read{tensor: t, at: p, plain: plain}

@@ -34,7 +34,8 @@ func (b *block) takeView(pos int) Verdict {
 	}
 	if back, ok := s.inverse(); ok {
 		// A dense output must be storable there, too.
-		if home := m.home.prepend(back); b.g.stridedFrom(codegen.Contiguous(b.g.Tensors[b.g.output(pos)].Shape), home) {
+		home, dense := m.home.prepend(back), codegen.Contiguous(b.g.Tensors[b.g.output(pos)].Shape)
+		if b.g.stridedFrom(dense, home.then(b.tail()), b.derived...) {
 			b.now.home = home
 		}
 		b.now.repeated, b.now.dependent = m.repeated, m.dependent
@@ -233,7 +234,7 @@ func (b *block) placed(pos int, home path, need func(t ir.TensorID, p path) Verd
 // length 1 is found only where the output is the frame.
 func (b *block) coordinate(op *ir.Operation, home path, shape []Dim, axis int) Verdict {
 	switch {
-	case b.core >= 0 && b.g.Ops[b.core].Kind == ir.GroupNorm:
+	case b.split != nil, b.core >= 0 && b.g.Ops[b.core].Kind == ir.GroupNorm:
 	case !home.plain():
 	case slices.Contains(home.axes(), axis):
 		b.lined = true

@@ -19,7 +19,15 @@ func (g *generator) rarer(x ir.TensorRef, some func() []int) {
 	for i, length := range x.Shape {
 		whole[i] = ir.Range{Len: length, Step: 1}
 	}
-	switch g.r.IntN(12) {
+	switch g.r.IntN(13) {
+	case 12:
+		times := make([]int, rank)
+		for i := range times {
+			times[i] = 1
+		}
+		if times[axis] = g.r.IntN(4); x.Shape.NumElements() <= 50 {
+			g.add(g.op(ir.Repeat, x, ints(times...)))
+		}
 	case 0: // scans
 		if kinds := []ir.Kind{ir.CumSum, ir.CumMax, ir.CumProd}; numbers {
 			y := g.op(kinds[g.r.IntN(3)], x, axes(axis), option(func(o *ir.Operation) { o.Attrs.Reverse = g.r.IntN(2) == 0 }))

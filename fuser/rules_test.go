@@ -21,7 +21,21 @@ var refusals = []struct {
 		p.op(ir.Sum, x, axes(1))
 		p.op(ir.CumSum, x, axes(1))
 	}},
-	{RuleKind, "elementwise", func(p *program) { p.op(ir.Repeat, p.op(ir.Exp, p.f32(3, 4)), ints(2, 1)) }},
+	{RuleKind, "reduce", func(p *program) { p.op(ir.Repeat, p.op(ir.Exp, p.f32(3, 4)), ints(2, 1)) }},
+	{RuleShape, "elementwise", func(p *program) {
+		p.op(ir.Repeat, p.op(ir.Repeat, p.f32(3, 4), ints(2, 1)), ints(1, 3))
+	}},
+	{RuleShape, "elementwise", func(p *program) { // along other axes than the first
+		p.op(ir.Repeat, p.f32(3, 6), ints(4, 1))
+		p.op(ir.Repeat, p.f32(12, 3), ints(1, 2))
+	}},
+	{RuleWindowBehindView, "elementwise", func(p *program) {
+		p.op(ir.Repeat, p.op(ir.Cat, p.f32(2, 3), p.f32(2, 3), axes(0)), ints(1, 2))
+	}},
+	{RuleWindowBehindView, "elementwise", func(p *program) {
+		p.op(ir.Repeat, p.f32(3, 4), ints(2, 1))
+		p.op(ir.Cat, p.f32(3, 4), p.f32(3, 4), axes(0))
+	}},
 	{RuleKind, "elementwise", func(p *program) {
 		x := p.op(ir.Exp, p.f32(2, 4))
 		p.op(ir.SetSelect, p.variable(random(ir.F32, ir.Shape{3, 4})), p.in(oracle.Ints(ir.Shape{2}, 0, 2)), x, axes(0))

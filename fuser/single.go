@@ -66,7 +66,7 @@ func (l *lowering) frame(pos int) path {
 		}
 		return l.rowFrame(l.g.shape(op.Inputs[0].ID), rowAxes(op), info.Class == ir.ClassReduce)
 	case op.Kind == ir.Repeat:
-		l.space, _ = l.repeatSpace(op)
+		l.space, _ = repeatSpace(l.g, op, l.derive)
 		l.outer = len(l.space)
 		return identity(l.space).prepend(step{kind: stepReshape, src: out, dst: l.space})
 	case info.Class == ir.ClassEffect, changesCopy(op):
