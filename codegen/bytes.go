@@ -13,9 +13,12 @@ import "github.com/sinter-ml/sinter/ir"
 // Overlapping windows of one axis (a stride smaller than the element is long)
 // count each time. An adding store counts as read and written. An access used
 // by several instructions counts once; two accesses of one buffer count each.
-// Parts count each by itself.
+// Parts count each by itself, and a custom operation counts whole tensors.
 // The kernel must have been verified and the launch checked.
 func Traffic(k *Kernel, l *Launch) (read, written int64) {
+	if k.Template == Custom {
+		return k.customTraffic(l)
+	}
 	if k.Template == Parts {
 		k.Spaces(l, func(k *Kernel, l *Launch) {
 			r, w := Traffic(k, l)

@@ -49,6 +49,9 @@ func (k *Kernel) Hash() uint64 {
 		h.int(int(s.Mode))
 	}
 	h.parts(k.Parts)
+	if !k.Custom.equal(&CustomSpec{}) {
+		h.custom(&k.Custom)
+	}
 	return uint64(h)
 }
 
@@ -59,7 +62,7 @@ func (k *Kernel) Equal(o *Kernel) bool {
 		k.Attention == o.Attention &&
 		slices.Equal(k.Buffers, o.Buffers) && slices.Equal(k.Accesses, o.Accesses) && slices.Equal(k.Params, o.Params) &&
 		slices.EqualFunc(k.Body, o.Body, equalInstr) && slices.EqualFunc(k.Stores, o.Stores, equalStore) &&
-		slices.EqualFunc(k.Parts, o.Parts, equalPart)
+		slices.EqualFunc(k.Parts, o.Parts, equalPart) && k.Custom.equal(&o.Custom)
 }
 
 func equalInstr(a, b Instr) bool {
@@ -87,7 +90,7 @@ func (k *Kernel) Clone() *Kernel {
 	for i := range c.Stores {
 		c.Stores[i].Index = slices.Clone(c.Stores[i].Index)
 	}
-	c.Parts = cloneParts(k.Parts)
+	c.Parts, c.Custom = cloneParts(k.Parts), k.Custom.clone()
 	return &c
 }
 

@@ -44,9 +44,12 @@ const (
 	// Parts is several independent Map kernels of any spaces in one launch. It
 	// has no space and no program of its own.
 	Parts
+	// Custom runs a function that is registered with the device on whole
+	// tensors; see CustomSpec.
+	Custom
 )
 
-var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention", "sort", "parts"}
+var templateNames = [...]string{"map", "rows", "contraction", "scan", "scatter", "attention", "sort", "parts", "custom"}
 
 func (t Template) String() string { return templateNames[t] }
 
@@ -210,4 +213,5 @@ type Kernel struct {
 	Body         []Instr
 	Stores       []Store
 	Parts        []Part // Parts
+	Custom       CustomSpec
 }

@@ -192,5 +192,5 @@ func bitsKernel() *Kernel {
 
 var validKernels = []func() *Kernel{
 	mapKernel, gatherKernel, rowsKernel, contractionKernel, scanKernel, scatterKernel, attentionKernel, randomKernel,
-	dequantKernel, bytesKernel, sortKernel, bitsKernel, partsKernel,
+	dequantKernel, bytesKernel, sortKernel, bitsKernel, partsKernel, customKernel,
 }

@@ -112,7 +112,7 @@ func (c *Checker) Check(l *Launch, sizes []int) error {
 	points := 1
 	for i, d := range l.Dims {
 		var ok bool
-		if points, ok = mul(points, max(d, 1)); d < 0 || !ok {
+		if points, ok = mul(points, max(d, 1)); (d < 0 || !ok) && k.Template != Custom {
 			return c.fail("launch", "length %d of axis %d", d, i)
 		}
 	}
@@ -120,6 +120,9 @@ func (c *Checker) Check(l *Launch, sizes []int) error {
 		if !(ir.Scalar{DType: p, Bits: l.Params[i]}).Canonical() {
 			return c.fail("launch", "param %d of type %v is %#x", i, p, l.Params[i])
 		}
+	}
+	if k.Template == Custom {
+		return c.checkCustom(l, sizes)
 	}
 	for i := range l.Access {
 		if err := c.access(l, i, sizes); err != nil {

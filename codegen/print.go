@@ -54,6 +54,9 @@ func (k *Kernel) String() string {
 		fmt.Fprintf(&b, " %%%d\n", s.Value)
 	}
 	printParts(&b, k.Parts)
+	if k.Template == Custom {
+		fmt.Fprintf(&b, "  %v\n", &k.Custom)
+	}
 	return b.String()
 }
 

@@ -29,7 +29,8 @@ func (k *Kernel) Verify() error {
 	v := verifier{k: k, used: make([]bool, len(k.Body))}
 	v.tables()
 	v.parts()
-	if k.Template == Parts && v.err == nil {
+	v.custom()
+	if (k.Template == Parts || k.Template == Custom) && v.err == nil {
 		return nil
 	}
 	v.template()
@@ -71,7 +72,7 @@ func (v *verifier) tables() {
 	k := v.k
 	v.where = "kernel"
 	v.check(int(k.Template) < len(templateNames), "unknown template %d", uint8(k.Template))
-	v.check(k.Outer >= 0 && k.Inner >= 0 && k.Axes() <= MaxAxes, "%d outer and %d inner axes", k.Outer, k.Inner)
+	v.check(k.Outer >= 0 && k.Inner >= 0 && (k.Axes() <= MaxAxes || k.Template == Custom), "%d outer and %d inner axes", k.Outer, k.Inner)
 	for i, b := range k.Buffers {
 		v.where = fmt.Sprintf("buffer %d", i)
 		v.check(b.DType.Valid(), "dtype %v", b.DType)

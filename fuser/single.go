@@ -20,6 +20,9 @@ func Single(g *Graph, op int) (*Optimization, error) {
 		return nil, &Refusal{RuleMalformed, fmt.Sprintf("no operation %d of %d", op, len(g.Ops))}
 	}
 	b := &builder{g: g, name: "single", ops: []int{op}, stored: func(ir.TensorID) bool { return true }}
+	if g.Ops[op].Kind == ir.Custom {
+		return HostBlock(g, b.name, b.ops, CustomCall(g, op))
+	}
 	if changesCopy(&g.Ops[op]) {
 		return b.change(op)
 	}

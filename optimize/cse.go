@@ -83,6 +83,9 @@ func appendKey(b []byte, op *ir.Operation) []byte {
 	num(int(a.DType))
 	flag(a.Flag)
 	flag(a.Reverse)
+	num(int(a.Mode))
+	num(len(a.Name))
+	b = append(b, a.Name...)
 	num(len(op.Scalars))
 	for _, s := range op.Scalars {
 		num(int(s.DType))

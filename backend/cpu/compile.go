@@ -64,7 +64,7 @@ func (d *Device) compile(k *codegen.Kernel) (exe *executable, err error) {
 	if err := k.Verify(); err != nil {
 		return nil, fail(err)
 	}
-	compiled, err := d.engine.Compile(k)
+	compiled, err := d.engineOf(k)
 	if err != nil {
 		return nil, fail(err)
 	}
@@ -74,6 +74,15 @@ func (d *Device) compile(k *codegen.Kernel) (exe *executable, err error) {
 	}
 	d.cache.compiles.Add(1)
 	return &executable{HostExecutable: host, device: d, check: codegen.NewChecker(k)}, nil
+}
+
+// engineOf compiles a kernel by the engine, or takes the function that is
+// registered for it.
+func (d *Device) engineOf(k *codegen.Kernel) (codegen.Executable, error) {
+	if k.Template == codegen.Custom {
+		return backend.CompileHost("cpu", k)
+	}
+	return d.engine.Compile(k)
 }
 
 // find returns the entry of a kernel, and whether somebody else compiles it.

@@ -25,8 +25,11 @@ func (engine) Compile(k *codegen.Kernel) (codegen.Executable, error) {
 	if err := k.Verify(); err != nil {
 		return nil, err
 	}
-	if k.Template == codegen.Parts {
+	switch k.Template {
+	case codegen.Parts:
 		return engine{}.compileParts(k)
+	case codegen.Custom:
+		return nil, fmt.Errorf("kernel %q: a custom operation is run by its device, not by an engine", k.Name)
 	}
 	e := &executable{kernel: k, checker: codegen.NewChecker(k)}
 	if err := e.prepare(); err != nil {
