@@ -30,6 +30,7 @@ type config struct {
 	trace   string
 
 	noFusers []string
+	noRules  []string // rules of cost that are switched off, by name
 }
 
 // WithFusion switches fusing on, the default, or off: every operation then is
@@ -96,7 +97,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 	c.fusion.Seed = uint64(set.Seed)
 	c.fusion.NoGraphs = !set.Graphs
 	c.fusion.PlanDir = set.PlanDir
-	c.noFusers = set.NoFusers
+	c.noFusers, c.noRules = set.NoFusers, set.NoRules
 	c.fusion.Optimize.Disable = set.NoPasses
 	for _, o := range opts {
 		o(&c)

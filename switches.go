@@ -15,8 +15,8 @@ func WithPasses(p ...optimize.Pass) Option {
 	return func(c *config) { c.fusion.Optimize.Extra = append(c.fusion.Optimize.Extra, p...) }
 }
 
-// WithoutFusers leaves out fusers by name, such as "matmul"; see "irdump
-// fusers". Results are the same bit for bit.
+// WithoutFusers leaves out fusers by name, such as "matmul" or "horizontal"; see
+// "irdump fusers". Results are the same bit for bit.
 func WithoutFusers(names ...string) Option {
 	return func(c *config) { c.noFusers = append(c.noFusers, names...) }
 }
@@ -29,13 +29,25 @@ func WithoutPasses(names ...string) Option {
 	}
 }
 
+// WithoutRules switches off rules that keep operations apart because fusing them
+// would cost more than it saves, such as "recompute"; see "irdump rules". What
+// they refused is fused if it is legal. Results are the same bit for bit.
+func WithoutRules(names ...string) Option {
+	return func(c *config) { c.noRules = append(c.noRules, names...) }
+}
+
 // choose gathers the fusers and leaves out what is switched off. It returns an
 // *ArgumentError for names there are not.
 func (c *config) choose() error {
-	fusers := append(fuser.Default(), c.fusion.Fusers...)
-	var names, passes []string
-	for _, f := range fusers {
-		names = append(names, f.Name)
+	fusers := slices.Concat(fuser.Default(), fuser.Registered(), c.fusion.Fusers)
+	var names, passes, rules []string
+	for _, s := range optimize.Switches(fusers) {
+		switch s.Kind {
+		case "fuser":
+			names = append(names, s.Name)
+		case "rule":
+			rules = append(rules, s.Name)
+		}
 	}
 	for _, p := range slices.Concat(optimize.Passes, c.fusion.Optimize.Extra) {
 		passes = append(passes, p.Name)
@@ -46,6 +58,10 @@ func (c *config) choose() error {
 	if err := known("pass", c.fusion.Optimize.Disable, passes); err != nil {
 		return err
 	}
+	if err := known("rule", c.noRules, rules); err != nil {
+		return err
+	}
+	c.fusion.Optimize.Disable = slices.Concat(c.fusion.Optimize.Disable, c.noFusers, c.noRules)
 	c.fusion.Fusers = nil
 	if c.fuse {
 		c.fusion.Fusers = slices.DeleteFunc(fusers, func(f fuser.Factory) bool { return slices.Contains(c.noFusers, f.Name) })

@@ -26,6 +26,7 @@ type Settings struct {
 	Poison      bool
 	NoFusers    []string
 	NoPasses    []string
+	NoRules     []string
 	PlanDir     string // "": plans are not kept
 }
 
@@ -45,6 +46,8 @@ var table = []Variable{
 		func(s *Settings, v string) error { s.NoFusers = strings.Split(v, ","); return nil }},
 	{"SINTER_NO_PASSES", "names, with commas between", "", "Leaves out passes that rewrite what was recorded; `irdump passes` lists them.",
 		func(s *Settings, v string) error { s.NoPasses = strings.Split(v, ","); return nil }},
+	{"SINTER_NO_RULES", "names, with commas between", "", "Switches off rules that keep apart what costs more fused; `irdump rules` lists them.",
+		func(s *Settings, v string) error { s.NoRules = strings.Split(v, ","); return nil }},
 	{"SINTER_GRAPHS", "0, 1", "1", "0 makes captured graphs run their closure again instead of replaying.",
 		boolean(func(s *Settings) *bool { return &s.Graphs })},
 	{"SINTER_TRACE", "file", "", "Records what is run to the file, for irdump.",

@@ -25,6 +25,7 @@ func TestParse(t *testing.T) {
 		{"SINTER_FUSION", "1", defaults},
 		{"SINTER_FUSION", "", defaults},
 		{"SINTER_NO_FUSERS", "matmul,reduce", with(func(s *Settings) { s.NoFusers = []string{"matmul", "reduce"} })},
+		{"SINTER_NO_RULES", "recompute", with(func(s *Settings) { s.NoRules = []string{"recompute"} })},
 		{"SINTER_NO_PASSES", "cse", with(func(s *Settings) { s.NoPasses = []string{"cse"} })},
 		{"SINTER_GRAPHS", "0", with(func(s *Settings) { s.Graphs = false })},
 		{"SINTER_TRACE", "/tmp/a b", with(func(s *Settings) { s.Trace = "/tmp/a b" })},
