@@ -24,6 +24,16 @@ type joiner struct {
 	order  []*unit
 	blocks []Block
 	at     map[*unit]int // place in the order
+	// block is, by place, the number of the search's block a unit came from, of
+	// those it is joined to the first.
+	block   []int
+	refused []refusedPair
+}
+
+// refusedPair is two units, by place, that do not share a launch.
+type refusedPair struct {
+	with, i      int
+	rule, detail string
 }
 
 // join returns the order and blocks with what can share launches joined.
@@ -35,7 +45,9 @@ func (f *fates) join(order []*unit, blocks []Block) ([]*unit, []Block, error) {
 	j := &joiner{fates: f, order: order, blocks: blocks, at: make(map[*unit]int, len(order))}
 	for i, u := range order {
 		j.at[u] = i
+		j.block = append(j.block, f.o.of[u.core[0]].id)
 	}
+	defer j.explain()
 	var groups [][]int
 	for _, list := range j.candidates() {
 		groups = append(groups, j.split(j.near(list))...)
@@ -86,11 +98,15 @@ func (j *joiner) candidates() [][]int {
 
 // refuse notes that a unit does not share the launch of another.
 func (j *joiner) refuse(with, i int, rule, detail string) {
-	j.log.add(Decision{Event: EventRefuse, Op: j.order[i].core[0], Block: j.number(with), From: j.number(i), Fuser: fuser.HorizontalName, Rule: rule, Detail: detail})
+	j.refused = append(j.refused, refusedPair{with, i, rule, detail})
 }
 
-// number returns the number of the search's block a unit came from.
-func (j *joiner) number(i int) int { return j.o.of[j.order[i].core[0]].id }
+// explain logs what was refused, once it is known which blocks became one.
+func (j *joiner) explain() {
+	for _, r := range j.refused {
+		j.log.add(Decision{Event: EventRefuse, Op: j.order[r.i].core[0], Block: j.block[r.with], From: j.block[r.i], Fuser: fuser.HorizontalName, Rule: r.rule, Detail: r.detail})
+	}
+}
 
 // near leaves out the units that would run later than they could and keep
 // temporaries in memory until then, of more bytes than a launch is worth.
@@ -178,7 +194,7 @@ func (j *joiner) apply(groups [][]int) ([]*unit, []Block, error) {
 	joined := make([]bool, len(j.order))
 	var units []*unit
 	for _, group := range groups {
-		u := &unit{block: j.number(group[0])}
+		u := &unit{block: j.block[group[0]]}
 		var members []*fuser.Optimization
 		for n, i := range group {
 			joined[i] = true
@@ -186,7 +202,8 @@ func (j *joiner) apply(groups [][]int) ([]*unit, []Block, error) {
 			u.parts = append(u.parts, j.order[i])
 			u.core, u.ops = union(u.core, j.order[i].core), union(u.ops, j.order[i].ops)
 			if n > 0 {
-				j.log.add(Decision{Event: EventMerge, Op: j.order[i].core[0], Block: u.block, From: j.number(i), Fuser: fuser.HorizontalName, Score: j.p.profile.LaunchCost})
+				j.log.add(Decision{Event: EventMerge, Op: j.order[i].core[0], Block: u.block, From: j.block[i], Fuser: fuser.HorizontalName, Score: j.p.profile.LaunchCost})
+				j.block[i] = u.block
 			}
 		}
 		o := fuser.Horizontal(members, &j.p.profile)

@@ -25,6 +25,7 @@ type planning struct {
 	Keep     bool     `help:"Plan a program as if every tensor could still be asked for, not only its outputs."`
 	NoFuser  []string `name:"no-fuser" placeholder:"NAME" help:"Plan a program without this fuser."`
 	NoPass   []string `name:"no-pass" placeholder:"NAME" help:"Plan a program without this pass."`
+	NoRule   []string `name:"no-rule" placeholder:"NAME" help:"Plan a program without this rule of cost: fuse what it alone forbids."`
 	NoFusion bool     `name:"no-fusion" help:"Plan a program with each operation as a block of its own."`
 	Force    bool     `help:"Plan a program so that whatever is legal is fused, whether it pays or not."`
 }

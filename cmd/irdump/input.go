@@ -86,8 +86,8 @@ func isJSON(data []byte) bool {
 }
 
 func (in *source) trace(data []byte, how *planning) (*document, error) {
-	if how != nil && (how.Keep || how.Force || how.NoFusion || len(how.NoFuser) > 0 || len(how.NoPass) > 0) {
-		return nil, &usageError{"a trace is shown as it was planned: -keep, -force, -no-fusion, -no-fuser and -no-pass are for programs"}
+	if how != nil && (how.Keep || how.Force || how.NoFusion || len(how.NoFuser)+len(how.NoPass)+len(how.NoRule) > 0) {
+		return nil, &usageError{"a trace is shown as it was planned: -keep, -force, -no-fusion, -no-fuser, -no-pass and -no-rule are for programs"}
 	}
 	t, err := trace.Read(bytes.NewReader(data))
 	if err != nil {

@@ -35,7 +35,7 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range []string{
 		"", "nothing", "fuse -nothing", "ops a b", "kernels -block x testdata/softmax.sinter", "fuse -why",
 		"fuse -why %3", "fuse -why %3 %4 -why %3 %5 testdata/softmax.sinter",
-		"fuse -no-fuser nobody testdata/softmax.sinter", "kernels -no-pass nothing testdata/softmax.sinter", "rules testdata/softmax.sinter",
+		"fuse -no-fuser nobody testdata/softmax.sinter", "kernels -no-pass nothing testdata/softmax.sinter", "fuse -no-rule shape testdata/softmax.sinter", "rules testdata/softmax.sinter",
 	} {
 		code, out, errs := irdump(t, "", strings.Fields(args)...)
 		assert.Equal(t, exitUsage, code, "irdump %s", args)
@@ -113,7 +113,8 @@ func TestTables(t *testing.T) {
 		assert.Contains(t, got.Rules, rule{string(r.Rule), "planner", r.Profit, r.Doc})
 	}
 	text = good(t, "fusers")
-	require.Len(t, got.Fusers, len(fuser.Default()))
+	require.Len(t, got.Fusers, len(fuser.Default())+1)
+	assert.Equal(t, help{fuser.HorizontalName, fuser.HorizontalDoc}, got.Fusers[len(fuser.Default())])
 	for i, f := range fuser.Default() {
 		assert.Equal(t, help{f.Name, f.Doc}, got.Fusers[i])
 		assert.Contains(t, text, f.Doc)

@@ -20,7 +20,10 @@ func (how *planning) plan(s *streams, p *ir.Program) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := known("pass", how.NoPass, passNames()); err != nil {
+	if err := known("pass", how.NoPass, switches("pass")); err != nil {
+		return nil, err
+	}
+	if err := known("rule of cost", how.NoRule, switches("rule")); err != nil {
 		return nil, err
 	}
 	p, renumbered := compact(p)
@@ -28,7 +31,7 @@ func (how *planning) plan(s *streams, p *ir.Program) (*document, error) {
 		fmt.Fprintln(s.err, "irdump: the tensors' numbers are far apart; they are numbered anew, in the order of their definitions")
 	}
 	profile := null.Open(backend.Options{}).Profile()
-	planner := optimize.New(factories, profile, optimize.Options{Disable: how.NoPass, Force: how.Force, Check: true})
+	planner := optimize.New(factories, profile, optimize.Options{Disable: slices.Concat(how.NoPass, how.NoFuser, how.NoRule), Force: how.Force, Check: true})
 	seg := segmentOf(p, how.Keep)
 	plan, err := planner.Plan(seg)
 	if err != nil {
@@ -38,26 +41,24 @@ func (how *planning) plan(s *streams, p *ir.Program) (*document, error) {
 	return &document{profile: trace.Profile(profile), segments: []trace.Traced{planned}}, nil
 }
 
-// fusers returns the fusers to plan with.
+// fusers returns the fusers to plan with; the planner leaves out what is off.
 func (how *planning) fusers() ([]fuser.Factory, error) {
-	all := fuser.Default()
-	var names []string
-	for _, f := range all {
-		names = append(names, f.Name)
-	}
-	if err := known("fuser", how.NoFuser, names); err != nil {
+	if err := known("fuser", how.NoFuser, switches("fuser")); err != nil {
 		return nil, err
 	}
 	if how.NoFusion {
 		return nil, nil
 	}
-	return slices.DeleteFunc(all, func(f fuser.Factory) bool { return slices.Contains(how.NoFuser, f.Name) }), nil
+	return fuser.Default(), nil
 }
 
-func passNames() []string {
+// switches returns the names of what a planner can do without.
+func switches(kind string) []string {
 	var names []string
-	for _, p := range optimize.Passes {
-		names = append(names, p.Name)
+	for _, s := range optimize.Switches(fuser.Default()) {
+		if s.Kind == kind {
+			names = append(names, s.Name)
+		}
 	}
 	return names
 }

@@ -72,6 +72,7 @@ func (c *fusersCmd) Run(s *streams) error {
 	for _, f := range fuser.Default() {
 		all = append(all, help{f.Name, f.Doc})
 	}
+	all = append(all, help{fuser.HorizontalName, fuser.HorizontalDoc})
 	if c.JSON {
 		return writeJSON(s.out, map[string]any{"fusers": all})
 	}

@@ -140,7 +140,7 @@ func TestTraceOfARun(t *testing.T) {
 }
 
 func TestTraceOptions(t *testing.T) {
-	for _, flag := range []string{"-keep", "-force", "-no-fusion", "-no-fuser=matmul", "-no-pass=cse"} {
+	for _, flag := range []string{"-keep", "-force", "-no-fusion", "-no-fuser=matmul", "-no-pass=cse", "-no-rule=recompute"} {
 		code, _, errs := irdump(t, "", "fuse", flag, "testdata/trace.jsonl")
 		assert.Equal(t, exitUsage, code, flag)
 		assert.Contains(t, errs, "are for programs")

@@ -197,7 +197,11 @@ func (r reason) text(v whyView) string {
 	case optimize.EventOffer:
 		s = fmt.Sprintf("fuser %s refused %s: %s", r.Fuser, name, r.Rule)
 	case optimize.EventRefuse:
-		s = fmt.Sprintf("the planner refused %s: %s", name, r.Rule)
+		by := "the planner"
+		if r.Fuser != "" {
+			by = "fuser " + r.Fuser
+		}
+		s = fmt.Sprintf("%s refused %s: %s", by, name, r.Rule)
 	case optimize.EventDissolved:
 		s = "the block of both came apart"
 		if r.Rule != "" {
