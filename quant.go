@@ -137,6 +137,11 @@ func NewQTensor(scheme QuantScheme, data, scale, zero *Tensor, shape ...int) (*Q
 	if err := q.checkScales(); err != nil {
 		return nil, err
 	}
+	for _, p := range q.parts() {
+		if p.v.Runtime() != data.v.Runtime() {
+			return nil, &ArgumentError{Msg: "parts are on different devices"}
+		}
+	}
 	return q, nil
 }
 

@@ -383,6 +383,7 @@ func TestQuantErrors(t *testing.T) {
 		{q.Data.T(), q.Scale, nil, new(*sinter.ShapeError)},
 		{q.Data, q.Scale, q.Data, new(*sinter.ArgumentError)},
 		{sinter.Ones(dev, sinter.I8, -1), q.Scale, nil, new(*sinter.ShapeError)},
+		{q.Data, sinter.Ones(open(t), sinter.F32, 1, 1), nil, new(*sinter.ArgumentError)},
 	} {
 		_, err := sinter.NewQTensor(plain, c.data, c.scale, c.zero, 4, 6)
 		require.ErrorAs(t, err, c.want)

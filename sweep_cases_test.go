@@ -72,6 +72,10 @@ var sweepCases = map[string]sweepCase{
 	"Quantize": {in: []operand{matrix}, args: []any{scheme8}}, "QuantizeWith": {in: []operand{matrix, {ir.F32, shape{1, 1}}}, args: []any{scheme8}},
 	"Named": {in: []operand{matrix}, args: []any{"x"}}, "On": {in: []operand{matrix}}, "To": {in: []operand{matrix}},
 
+	"SumAs": {in: []operand{matrix}, args: []any{ir.F64}}, "ProdAs": {in: []operand{matrix}, args: []any{ir.F64}}, "MeanAs": {in: []operand{matrix}, args: []any{ir.F64}},
+	"CumSumAs": {in: []operand{matrix}, args: []any{ir.F64}}, "CumProdAs": {in: []operand{matrix}, args: []any{ir.F64}},
+	"NewQTensor": {in: []operand{{ir.I8, shape{2, 2}}, {ir.F32, shape{1, 1}}}},
+
 	"Where": {in: []operand{mask, matrix, matrix}}, "WhereScalar": {in: []operand{mask, matrix}},
 	"Cat": {in: []operand{matrix, matrix}, args: []any{0}}, "Stack": {in: []operand{matrix, matrix}, args: []any{0}},
 	"Einsum": {in: []operand{matrix, matrix}, args: []any{"ij,jk->ik"}}, "QTensor.Linear": {in: []operand{matrix, matrix, vector}, optional: []int{2}},
@@ -85,8 +89,8 @@ var sweepFunctions = map[string]any{
 	"ReadInto":  func(x *tensor) error { return sinter.ReadInto(ctx, x, make([]float32, 4)) },
 	"Item":      func(x *tensor) error { _, err := sinter.Item[float32](ctx, x.Sum()); return err },
 	"ReadBytes": func(x *tensor) error { _, err := sinter.ReadBytes(ctx, x); return err },
-	"NewQTensor": func(x *tensor) (*sinter.QTensor, error) {
-		return sinter.NewQTensor(scheme8, x.Cast(sinter.I8), sinter.Ones(x.Stream(), sinter.F32, 1, 1), nil, 2, 2)
+	"NewQTensor": func(x, scale *tensor) (*sinter.QTensor, error) {
+		return sinter.NewQTensor(scheme8, x, scale, nil, 2, 2)
 	},
 	"QTensor.Dequantize": func(x *tensor) *tensor { return x.Quantize(scheme8).Dequantize(sinter.F32) },
 	"QTensor.MatMul":     func(x, y *tensor) *tensor { return x.Quantize(scheme8).MatMul(y.Quantize(scheme8)) },

@@ -225,8 +225,11 @@ func may(t *testing.T, out []result, err error, what string, args ...any) {
 	}
 }
 
-// handles reports whether a function only names a tensor, or says where it goes.
-func handles(name string) bool { return slices.Contains([]string{"Named", "On", "To"}, name) }
+// handles reports whether a function records nothing, but names a tensor, says
+// where it goes, or keeps it.
+func handles(name string) bool {
+	return slices.Contains([]string{"Named", "On", "To", "NewQTensor"}, name)
+}
 
 // Every function of tensors takes whatever it is given: an error that has a
 // type, or the right value.
