@@ -6,12 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/fuser"
 	"github.com/sinter-ml/sinter/ir"
 )
 
 // CustomOp is an operation of a user. It is recorded, planned, launched,
 // captured and replayed like any other; nothing is fused into it but by a
-// fuser of the user's own (fuser.Register).
+// fuser of the user's own ([RegisterFuser]).
 type CustomOp struct {
 	// Name is what [Custom] calls it by. It is known to the whole process, once.
 	Name string
@@ -23,6 +24,17 @@ type CustomOp struct {
 	// backend, such as "cpu".
 	Run map[string]HostFunc
 }
+
+// RegisterFuser adds a fuser to those of every device opened from now on: it is
+// offered operations like the library's own and finishes what it accepted where
+// its score is the best, ties going to the library's. Package fuser says what a
+// fuser promises, fuser.HostBlock makes a block that is one call of a
+// registered function. It returns an *ArgumentError when the name is taken.
+func RegisterFuser(f fuser.Factory) error { return fuser.Register(f) }
+
+// UnregisterFuser removes a registered fuser, and reports whether there was one.
+// Open devices keep it.
+func UnregisterFuser(name string) bool { return fuser.Unregister(name) }
 
 // What a custom operation's function is given: see package backend.
 type (

@@ -180,7 +180,7 @@ func TestRegisteredFuser(t *testing.T) {
 	require.EqualValues(t, 2, launches)
 	require.Equal(t, []float32{2, 0, 0}, want)
 
-	require.NoError(t, fuser.Register(factory))
+	require.NoError(t, sinter.RegisterFuser(factory))
 	got, launches := run()
 	require.Equal(t, want, got)
 	require.EqualValues(t, 1, launches)
@@ -192,10 +192,10 @@ func TestRegisteredFuser(t *testing.T) {
 
 	var arg *sinter.ArgumentError
 	for _, f := range []fuser.Factory{factory, {Name: "elementwise", New: factory.New}, {Name: fuser.HorizontalName, New: factory.New}, {Name: "x"}, {New: factory.New}} {
-		require.ErrorAs(t, fuser.Register(f), &arg, fmt.Sprint(f.Name))
+		require.ErrorAs(t, sinter.RegisterFuser(f), &arg, fmt.Sprint(f.Name))
 	}
-	require.True(t, fuser.Unregister("smooth-relu"))
-	require.False(t, fuser.Unregister("smooth-relu"))
+	require.True(t, sinter.UnregisterFuser("smooth-relu"))
+	require.False(t, sinter.UnregisterFuser("smooth-relu"))
 	_, launches = run()
 	require.EqualValues(t, 2, launches)
 	require.True(t, backend.UnregisterHost("cpu", "running.mean.relu"))

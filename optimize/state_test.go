@@ -38,8 +38,11 @@ func savedOf(t testing.TB, p *Planner, seg *Segment) (*State, []byte) {
 // bindings, holds where it held, and falls back to the same operations.
 func TestStateOfAPlan(t *testing.T) {
 	p := New(fuser.Default(), cpuProfile, Options{})
-	guards := 0
-	for i, seg := range sampleSegments(60) {
+	guards, n := 0, 60
+	if testing.Short() {
+		n = 20
+	}
+	for i, seg := range sampleSegments(n) {
 		want, data := savedOf(t, p, seg)
 		got, err := p.decode(7, data)
 		require.NoError(t, err, "segment %d", i)
@@ -221,6 +224,36 @@ func TestStateThatWasChanged(t *testing.T) {
 	_, data := savedOf(t, p, seg)
 	_, err := p.decode(7, rewritten(t, data, func(*stateData) {}))
 	require.NoError(t, err, "the change is what is refused")
+}
+
+// FuzzReadStates reads streams of states that were changed anywhere.
+func FuzzReadStates(f *testing.F) {
+	s := newShop(Options{})
+	for n := range 3 {
+		var states []State
+		for i := range n {
+			states = append(states, *s.plan(f, uint64(i), small(4+i)))
+		}
+		var out bytes.Buffer
+		require.NoError(f, s.Write(&out, states))
+		f.Add(out.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := shopOf(s.p)
+		n, err := s.Read(bytes.NewReader(data))
+		if err != nil {
+			var typed *StateError
+			require.ErrorAs(t, err, &typed)
+		}
+		got := 0
+		for hash, list := range s.held {
+			got += len(list)
+			for range s.Restore(Key{Hash: hash}) {
+				t.Fatal("its tokens are not those asked for")
+			}
+		}
+		require.Equal(t, n, got)
+	})
 }
 
 // FuzzDecodeState changes a state's bytes before they are packed.

@@ -134,6 +134,7 @@ func examples() []example {
 		iota, plus3 = append(iota, i), append(plus3, i+3)
 	}
 	return []example{
+		partsExample(),
 		{"long vector", incrementKernel(i64), incrementLaunch(many, 3), [][]byte{i64s(iota...), junk(8 * many)}, map[int][]byte{1: i64s(plus3...)}},
 		{"f32", incrementKernel(f32), incrementLaunch(3, uint64(math.Float32bits(0.5))), [][]byte{f32s(1, -2, 1e30), junk(12)},
 			map[int][]byte{0: f32s(1, -2, 1e30), 1: f32s(1.5, -1.5, 1e30)}},
