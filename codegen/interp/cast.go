@@ -72,7 +72,7 @@ func castInt[A int64 | uint64 | uint8](v, a int, to ir.DType, overflow bool, odd
 	case to == ir.F64:
 		return unaryStep(v, a, convert[float64, A])
 	case to == ir.F32:
-		return unaryStep(v, a, convert[float32, A])
+		return unaryStep(v, a, func(d []float32, x []A) { intToF32(d, x, odd) })
 	case to == ir.Bool:
 		return unaryStep(v, a, toBool[A])
 	case to.IsInt():
@@ -84,6 +84,18 @@ func castInt[A int64 | uint64 | uint8](v, a int, to ir.DType, overflow bool, odd
 			d[i] = round(ir.OddFloat32(odd(x[i])))
 		}
 	})
+}
+
+// intToF32 goes through float64, exactly or rounded to odd: Go's own conversion
+// of an int64 rounds twice on some platforms.
+func intToF32[A int64 | uint64 | uint8](d []float32, a []A, odd func(A) float64) {
+	for i, x := range a[:len(d)] {
+		f := float64(x)
+		if f > 1<<53 || f < -1<<53 {
+			f = odd(x)
+		}
+		d[i] = float32(f)
+	}
 }
 
 // rounding returns the function that rounds to a float of 16 or 8 bits, ties

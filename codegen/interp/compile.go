@@ -215,8 +215,11 @@ func weightOf(in *codegen.Instr) int {
 		switch in.Fn {
 		case ir.SExp, ir.SSigmoid, ir.SSilu, ir.STanh, ir.SGeluTanh:
 			return 6
-		case ir.SExpm1, ir.SLog, ir.SLog1p, ir.SSin, ir.SCos, ir.SErf, ir.SGelu, ir.SSoftplus, ir.SPow:
+		case ir.SExpm1, ir.SExp2, ir.SLog, ir.SLog1p, ir.SSin, ir.SCos, ir.STan, ir.SAsin, ir.SAcos, ir.SAtan, ir.SSinh, ir.SCosh,
+			ir.SAsinh, ir.SAcosh, ir.SAtanh, ir.SErf, ir.SErfc, ir.SErfinv, ir.SGelu, ir.SSoftplus, ir.SAtan2, ir.SFmod, ir.SRemainder:
 			return 16
+		case ir.SLog2, ir.SLog10, ir.SPow, ir.SLgamma, ir.SDigamma:
+			return 64
 		}
 	case codegen.OpPhilox, codegen.OpSort:
 		return 8
