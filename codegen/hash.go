@@ -27,6 +27,7 @@ func (k *Kernel) Hash() uint64 {
 	h.bool(k.Attention.Causal)
 	h.bool(k.Attention.HasMask)
 	h.bool(k.Attention.BoolMask)
+	h.bool(k.Attention.ScaleRead)
 	h.int(len(k.Body))
 	for i := range k.Body {
 		in := &k.Body[i]

@@ -164,12 +164,14 @@ const (
 const KBlock = 256
 
 // AttentionSpec is the part of an attention kernel that is structure.
-// Accesses 0, 1, 2 are Q, K and V; access 3 the mask if HasMask. Param 0 is the
-// scale, Param 1 the causal offset (i64).
+// Accesses 0, 1, 2 are Q, K and V; then come the mask if HasMask, and one element
+// that is the scale if ScaleRead. Else Param 0 is the scale; Param 1 is the causal
+// offset (i64).
 type AttentionSpec struct {
-	Causal   bool
-	HasMask  bool
-	BoolMask bool
+	Causal    bool
+	HasMask   bool
+	BoolMask  bool
+	ScaleRead bool
 }
 
 // Instr is one instruction of a scalar program.

@@ -58,12 +58,16 @@ func Names() []string {
 }
 
 // attentionAccesses is how many accesses, from access 0 on, an attention
-// kernel reads itself: Q, K, V and the mask if there is one.
+// kernel reads itself: Q, K, V, and the mask and the scale if they are read.
 func (k *Kernel) attentionAccesses() int {
+	n := 3
 	if k.Attention.HasMask {
-		return 4
+		n++
 	}
-	return 3
+	if k.Attention.ScaleRead {
+		n++
+	}
+	return n
 }
 
 // reads calls f for each access an instruction reads.

@@ -140,6 +140,9 @@ func (k *Kernel) instrString(in *Instr) string {
 			}
 			b.WriteString(mask)
 		}
+		if k.Attention.ScaleRead {
+			b.WriteString(" scale read")
+		}
 	default:
 		b.WriteString(in.Op.String())
 		if len(in.Args) > 0 {

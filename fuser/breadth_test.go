@@ -143,6 +143,11 @@ func TestBreadth(t *testing.T) {
 		{"matmul-dropout", "matmul", func(p *program, in func(...int) ir.TensorRef) {
 			p.op(ir.Add, p.dropout(p.op(ir.Linear, in(2, 3, 4), in(4, 5), in(5))), in(2, 3, 5))
 		}},
+		{"attention-scale", "matmul", func(p *program, in func(...int) ir.TensorRef) {
+			q := in(1, 2, 3, 4)
+			a := p.op(ir.Attention, q, q, q, in(), scalar(ir.Scalar{DType: ir.F32, Input: 3}))
+			p.op(ir.Add, a, in(3, 4))
+		}},
 		// Scans and sorts.
 		{"scan", "scan", func(p *program, in func(...int) ir.TensorRef) {
 			x := p.op(ir.Mul, p.op(ir.Permute, in(4, 3), axes(1, 0)), in(4))

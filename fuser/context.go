@@ -96,15 +96,6 @@ func (c *context) rankZero(t ir.TensorID) (codegen.Value, error) {
 	return c.value(t, c.p.expand(c.g.shape(t), c.g.shape(c.out)), c.at)
 }
 
-// literalScalar returns scalar i as a parameter for an instruction that takes
-// no value.
-func (c *context) literalScalar(i int) (Param, error) {
-	if c.op.Scalars[i].Input != 0 {
-		return Param{}, &Refusal{RuleScalarOperand, fmt.Sprintf("scalar %d of %v", i, c.op.Kind)}
-	}
-	return Param{Op: c.pos, Scalar: i}, nil
-}
-
 func (c *context) fn(f ir.ScalarOp, args ...codegen.Value) codegen.Value {
 	return c.apply(c.at, f, args...)
 }

@@ -228,11 +228,14 @@ func lowerAttention(c *context) (codegen.Value, error) {
 			return 0, err
 		}
 	}
-	scale, err := c.literalScalar(0)
-	if err != nil {
-		return 0, err
+	t, scale := c.outDType().Compute(), Param{Op: c.pos}
+	if in := int(c.op.Scalars[0].Input); in != 0 {
+		c.kernel.Attention.ScaleRead = true
+		scale = Param{Op: -1} // read from memory
+		if _, err := c.templateAccess(in, identity(c.space).expand(nil, c.space)); err != nil {
+			return 0, err
+		}
 	}
-	t := c.outDType().Compute()
 	c.param(scale, t)
 	c.param(Param{Op: -1, Bits: uint64(int64(c.op.Attrs.N))}, ir.I64)
 	return c.done(c.emit(codegen.Instr{Op: codegen.OpAttention, Type: t})), nil

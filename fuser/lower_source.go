@@ -37,28 +37,17 @@ func lowerArange(c *context) (codegen.Value, error) {
 	if c.outDType().IsInt() {
 		raw = ir.I64
 	}
-	start, err := c.paramPair(0, raw)
-	if err != nil {
-		return 0, err
-	}
 	return c.emit(codegen.Instr{
-		Op: codegen.OpArange, Type: c.outDType().Compute(), To: c.outDType(), Level: c.at, Index: axis, Index2: start,
+		Op: codegen.OpArange, Type: c.outDType().Compute(), To: c.outDType(), Level: c.at, Index: axis, Index2: c.paramPair(0, raw),
 	}), nil
 }
 
-// paramPair adds scalars i and i+1 as neighbouring parameters.
-func (c *context) paramPair(i int, t ir.DType) (int, error) {
-	a, err := c.literalScalar(i)
-	if err != nil {
-		return 0, err
-	}
-	b, err := c.literalScalar(i + 1)
-	if err != nil {
-		return 0, err
-	}
-	n := c.param(a, t)
-	c.param(b, t)
-	return n, nil
+// paramPair adds scalars i and i+1 as neighbouring parameters: of an operation
+// without operands none comes from a tensor.
+func (c *context) paramPair(i int, t ir.DType) int {
+	n := c.param(Param{Op: c.pos, Scalar: i}, t)
+	c.param(Param{Op: c.pos, Scalar: i + 1}, t)
+	return n
 }
 
 // random emits an instruction that draws by row-major position.
@@ -70,11 +59,7 @@ func (c *context) random(op codegen.Op, t ir.DType) (codegen.Value, error) {
 	if !p.rowMajor() || len(squeezed(p[len(p)-1].dst)) != p[len(p)-1].covered() {
 		return 0, &Refusal{RuleRandomPosition, c.op.Kind.String()}
 	}
-	seed, err := c.paramPair(0, ir.I64)
-	if err != nil {
-		return 0, err
-	}
-	return c.emit(codegen.Instr{Op: op, Type: t, Index: seed}), nil
+	return c.emit(codegen.Instr{Op: op, Type: t, Index: c.paramPair(0, ir.I64)}), nil
 }
 
 // unitUniform returns (w>>8)·2⁻²⁴ as f32 or f64, in [0, 1): both steps are

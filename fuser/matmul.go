@@ -59,8 +59,8 @@ func takeContraction(b *block, pos int) Verdict {
 		switch {
 		case i < n:
 			v = b.contracted(pos, i)
-		case i >= len(op.Operands()):
-			return refuse(RuleScalarOperand, "operand %d of %v", i, op.Kind)
+		case i >= len(op.Operands()): // the scale of an attention
+			v = b.fromMemory(op, in.ID, 1, RuleOperandComputed)
 		default:
 			v = b.need(in.ID, home.expand(b.g.shape(in.ID), b.frame))
 		}

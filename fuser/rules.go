@@ -17,7 +17,6 @@ const (
 	RuleEffectRead       Rule = "effect-read"
 	RuleAliasesInPlace   Rule = "aliases-in-place"
 	RuleReshapeStrided   Rule = "reshape-strided"
-	RuleScalarOperand    Rule = "scalar-operand"
 	RuleMalformed        Rule = "malformed"
 	RuleMaxBuffers       Rule = "max-buffers"
 	RuleClosed           Rule = "closed"
@@ -57,7 +56,6 @@ var Rules = []RuleInfo{
 	{RuleEffectRead, false, "the new version of a partly overwritten Var is complete only after the kernel"},
 	{RuleAliasesInPlace, false, "the block reads memory it overwrites, in another order than it writes"},
 	{RuleReshapeStrided, false, "a reshape of this layout needs a copy"},
-	{RuleScalarOperand, false, "this scalar must be known at the launch and is computed by a tensor"},
 	{RuleMalformed, false, "the segment's tables do not describe the operation"},
 	{RuleMaxBuffers, false, "more buffers than a kernel of the device can have"},
 	{RuleClosed, false, "the fuser takes no more operations"},

@@ -130,13 +130,14 @@ func TestSingleScalarOperands(t *testing.T) {
 	p.op(ir.LayerNorm, x, s, scalar(ir.Scalar{DType: ir.F32, Input: 1}))
 	checkAlone(t, p)
 
-	p = newProgram(t)
-	q := p.f32(1, 1, 2, 4)
-	p.op(ir.Attention, q, q, q, p.in(oracle.Floats(ir.F32, ir.Shape{}, 1)), scalar(ir.Scalar{DType: ir.F32, Input: 3}))
-	_, err := Single(&p.g, 0)
-	var refused *Refusal
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, RuleScalarOperand, refused.Rule)
+	for _, d := range []ir.DType{ir.F64, ir.F32, ir.BF16} {
+		p = newProgram(t)
+		q, k := p.in(random(d, ir.Shape{2, 4, 3, 5})), p.in(random(d, ir.Shape{2, 2, 6, 5}))
+		scale := p.in(oracle.Floats(d, ir.Shape{}, 0.5))
+		p.op(ir.Attention, q, k, k, scale, scalar(ir.Scalar{DType: d.Compute(), Input: 3}), causal(), number(1))
+		p.op(ir.Attention, q, k, k, p.in(random(ir.Bool, ir.Shape{3, 6})), scale, scalar(ir.Scalar{DType: d.Compute(), Input: 4}))
+		checkAlone(t, p)
+	}
 }
 
 func TestSingleSources(t *testing.T) {

@@ -21,6 +21,8 @@ const (
 // attention is a compiled attention kernel.
 type attention[T float32 | float64] struct {
 	q, k, v, mask *codec[T] // mask: nil if there is none to add
+	scale         *codec[T] // nil: a parameter
+	scaleAt       int       // the access of the scale
 	multiply      multiplier[T]
 	exp           func(d, a []T)
 }
@@ -52,6 +54,12 @@ func newAttention[T float32 | float64](k *codegen.Kernel, f multiplier[T], exp f
 	x := &attention[T]{q: at(0), k: at(1), v: at(2), multiply: f, exp: exp}
 	if k.Attention.HasMask && !k.Attention.BoolMask {
 		x.mask = at(3)
+	}
+	if k.Attention.ScaleRead {
+		if x.scaleAt = 3; k.Attention.HasMask {
+			x.scaleAt++
+		}
+		x.scale = at(x.scaleAt)
 	}
 	return x
 }
@@ -88,7 +96,11 @@ func (x *attention[T]) drive(r *run, par codegen.Parallel) error {
 	for len(t.scratch) < len(r.workers) {
 		t.scratch = append(t.scratch, newAttentionScratch[T]())
 	}
-	setBits(bytesOf(t.scale[:]), laneOf(k.Body[0].Type), r.launch.Params[0])
+	if x.scale != nil {
+		x.scale.read(t.scale[:], r.mem[k.Accesses[x.scaleAt].Buffer], r.slots[x.scaleAt].offset, 1)
+	} else {
+		setBits(bytesOf(t.scale[:]), laneOf(k.Body[0].Type), r.launch.Params[0])
+	}
 	err := par.For(a.batch.n*a.blocks, max(1, grain(1)/work), t)
 	a.q.mem, a.k.mem, a.v.mem, a.mask.mem = nil, nil, nil, nil
 	return err
