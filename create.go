@@ -57,9 +57,16 @@ func FullOf[T Elem](at Placer, value T, shape ...int) *Tensor {
 	if c.s == nil {
 		return orphan(ir.Full.String(), errNoPlace)
 	}
-	return c.make(ir.Operation{
+	op := ir.Operation{
 		Kind: ir.Full, Attrs: ir.Attrs{Shape: append(Shape{}, shape...), DType: DTypeOf[T]()}, Scalars: []ir.Scalar{exactScalar(value)},
-	})
+	}
+	dtype := op.Attrs.DType
+	if !dtype.IsFloat8() {
+		return c.make(op)
+	}
+	// A scalar is a float32, and rounding it saturates: an infinity would be lost.
+	op.Attrs.DType, op.Scalars = U8, []ir.Scalar{ir.IntScalar(U8, int64(bytesOf([]T{value})[0]))}
+	return c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: dtype}}, c.make(op))
 }
 
 // exactScalar returns v as a scalar of tensors of Ts.
@@ -69,7 +76,7 @@ func exactScalar[T Elem](v T) ir.Scalar {
 		return ir.F64Scalar(x)
 	case float32:
 		return ir.F32Scalar(x)
-	case interface{ Float32() float32 }:
+	case interface{ Float32() float32 }: // 16 bits
 		return ir.F32Scalar(x.Float32())
 	case bool:
 		return ir.BoolScalar(x)

@@ -105,12 +105,18 @@ func TestEinsum(t *testing.T) {
 				ts = append(ts, sinter.From(dev, v, s...))
 				data = append(data, f)
 			}
-			got, err := sinter.Read[float32](context.Background(), sinter.Einsum(c.equation, ts...))
-			require.NoError(t, err, c.equation)
 			want := naiveEinsum(c.in, c.out, c.shapes, data)
-			require.Len(t, got, len(want), c.equation)
-			for i := range want {
-				assert.Equal(t, want[i], float64(got[i]), "%s: element %d", c.equation, i)
+			for _, dtype := range []sinter.DType{sinter.F32, sinter.F64, sinter.F16, sinter.I64, sinter.I32, sinter.I16} { // which hold every sum
+				cast := make([]*sinter.Tensor, len(ts))
+				for i, x := range ts {
+					cast[i] = x.Cast(dtype)
+				}
+				y := sinter.Einsum(c.equation, cast...)
+				require.NoError(t, y.Err(), c.equation)
+				require.Equal(t, dtype, y.DType())
+				got, err := sinter.Read[float64](context.Background(), y.Cast(sinter.F64))
+				require.NoError(t, err, c.equation)
+				require.Equal(t, append([]float64{}, want...), append([]float64{}, got...), "%s %v", c.equation, dtype)
 			}
 		}
 	}
