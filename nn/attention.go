@@ -77,6 +77,5 @@ func masked(scores, mask *sinter.Tensor) *sinter.Tensor {
 	case mask.DType() != sinter.Bool:
 		return scores.Add(mask)
 	}
-	s := sinter.StreamOf(sinter.ValueOf(scores).Home())
-	return sinter.Where(mask, scores, sinter.Full(s, scores.DType(), math.Inf(-1)))
+	return sinter.WhereScalar(mask, scores, math.Inf(-1))
 }

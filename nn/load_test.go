@@ -139,8 +139,8 @@ func TestLoadIntoSaysAllThatIsWrong(t *testing.T) {
 // A tensor whose type no parameter can have is a mismatch, not a broken file.
 func TestLoadIntoUnknownDType(t *testing.T) {
 	dev := open(t)
-	header := `{"w":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}`
-	f, err := safetensors.Parse([]byte(string(rune(len(header))) + "\x00\x00\x00\x00\x00\x00\x00" + header + "\x00\x00\x00\x00"))
+	header := `{"w":{"dtype":"C64","shape":[2],"data_offsets":[0,16]}}`
+	f, err := safetensors.Parse([]byte(string(rune(len(header))) + "\x00\x00\x00\x00\x00\x00\x00" + header + strings.Repeat("\x00", 16)))
 	require.NoError(t, err)
 	m := struct {
 		Weight *sinter.Var `nn:"w"`
@@ -148,7 +148,7 @@ func TestLoadIntoUnknownDType(t *testing.T) {
 	var bad *nn.LoadError
 	require.ErrorAs(t, nn.LoadInto(context.Background(), m, f), &bad)
 	require.Len(t, bad.Mismatched, 1)
-	require.ErrorContains(t, bad, "w is F16[2] in the file, needs F32[2]")
+	require.ErrorContains(t, bad, "w is C64[2] in the file, needs F32[2]")
 }
 
 // What was loaded before, and the copies made on the way, are given back.

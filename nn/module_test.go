@@ -25,16 +25,30 @@ func TestActivations(t *testing.T) {
 		m nn.Module
 		f func(float64) float64
 	}{
-		"relu":      {nn.Relu{}, func(x float64) float64 { return max(x, 0) }},
-		"leaky":     {nn.LeakyRelu{Slope: 0.1}, func(x float64) float64 { return max(x, 0.1*x) }},
-		"sigmoid":   {nn.Sigmoid{}, sigmoid},
-		"tanh":      {nn.Tanh{}, math.Tanh},
-		"silu":      {nn.Silu{}, func(x float64) float64 { return x * sigmoid(x) }},
-		"gelu":      {nn.Gelu{}, func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) }},
-		"gelu tanh": {nn.GeluTanh{}, func(x float64) float64 { return x * sigmoid(2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)) }},
-		"softplus":  {nn.Softplus{}, func(x float64) float64 { return math.Log1p(math.Exp(x)) }},
-		"softmax":   {nn.Softmax{Axis: -1}, softmax},
-		"func":      {nn.Func((*sinter.Tensor).Square), func(x float64) float64 { return x * x }},
+		"relu":       {nn.Relu{}, func(x float64) float64 { return max(x, 0) }},
+		"leaky":      {nn.LeakyRelu{Slope: 0.1}, func(x float64) float64 { return max(x, 0.1*x) }},
+		"sigmoid":    {nn.Sigmoid{}, sigmoid},
+		"tanh":       {nn.Tanh{}, math.Tanh},
+		"silu":       {nn.Silu{}, func(x float64) float64 { return x * sigmoid(x) }},
+		"gelu":       {nn.Gelu{}, func(x float64) float64 { return x / 2 * (1 + math.Erf(x/math.Sqrt2)) }},
+		"gelu tanh":  {nn.GeluTanh{}, func(x float64) float64 { return x * sigmoid(2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)) }},
+		"softplus":   {nn.Softplus{}, func(x float64) float64 { return math.Log1p(math.Exp(x)) }},
+		"softmax":    {nn.Softmax{Axis: -1}, softmax},
+		"logsoftmax": {nn.LogSoftmax{Axis: -1}, func(x float64) float64 { return math.Log(softmax(x)) }},
+		"elu":        {nn.Elu{Alpha: 0.5}, func(x float64) float64 { return max(x, 0) + min(0.5*math.Expm1(x), 0) }},
+		"celu":       {nn.Celu{Alpha: 2}, func(x float64) float64 { return max(x, 0) + min(2*math.Expm1(x/2), 0) }},
+		"selu": {nn.Selu{}, func(x float64) float64 {
+			return 1.0507009873554805 * (max(x, 0) + min(1.6732632423543772*math.Expm1(x), 0))
+		}},
+		"mish":         {nn.Mish{}, func(x float64) float64 { return x * math.Tanh(math.Log1p(math.Exp(x))) }},
+		"hard sigmoid": {nn.HardSigmoid{}, func(x float64) float64 { return min(max(x+3, 0), 6) / 6 }},
+		"hard swish":   {nn.HardSwish{}, func(x float64) float64 { return x * min(max(x+3, 0), 6) / 6 }},
+		"hard tanh":    {nn.HardTanh{}, func(x float64) float64 { return min(max(x, -1), 1) }},
+		"relu6":        {nn.Relu6{}, func(x float64) float64 { return min(max(x, 0), 6) }},
+		"log sigmoid":  {nn.LogSigmoid{}, func(x float64) float64 { return -math.Log1p(math.Exp(-x)) }},
+		"softsign":     {nn.Softsign{}, func(x float64) float64 { return x / (1 + math.Abs(x)) }},
+		"prelu":        {nn.PRelu{Weight: variable(dev, []float32{0.25}, 1)}, func(x float64) float64 { return max(x, 0.25*x) }},
+		"func":         {nn.Func((*sinter.Tensor).Square), func(x float64) float64 { return x * x }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := make([]float64, len(x))
@@ -47,6 +61,14 @@ func TestActivations(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestGlu(t *testing.T) {
+	dev := open(t)
+	x := sinter.From(dev, []float32{1, -2, 0, 100}, 1, 4)
+	near(t, []float64{0.5, -2}, read[float32](t, nn.Glu{Axis: -1}.Forward(x)), 1e-6)
+	require.Nil(t, nn.Glu{}.Forward(nil))
+	fails[*sinter.ArgumentError](t, nn.PRelu{}.Forward(x), "nn.PRelu", "no weight")
 }
 
 func TestSequential(t *testing.T) {
