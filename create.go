@@ -15,6 +15,8 @@ func place(at Placer) *fusion.Stream {
 	return at.place()
 }
 
+var errNoFunction = &ArgumentError{Msg: "function is nil"}
+
 var errNoPlace = &ArgumentError{Msg: "device, stream or scope is nil"}
 
 // create records an operation without operands, with scalars of its dtype.

@@ -100,7 +100,9 @@ func Open(name string, opts ...Option) (*Device, error) {
 	c.noFusers, c.noRules = set.NoFusers, set.NoRules
 	c.fusion.Optimize.Disable = set.NoPasses
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	if err := c.choose(); err != nil {
 		return nil, err
@@ -127,20 +129,40 @@ func Open(name string, opts ...Option) (*Device, error) {
 }
 
 // Name returns the name of the device, such as "cpu".
-func (d *Device) Name() string { return d.rt.Device().Name() }
+func (d *Device) Name() string {
+	rt := d.Runtime()
+	if rt == nil {
+		return ""
+	}
+	return rt.Device().Name()
+}
 
-// Runtime returns what the device records on; for extenders.
-func (d *Device) Runtime() *fusion.Runtime { return d.rt }
+// Runtime returns what the device records on, nil of no device; for extenders.
+func (d *Device) Runtime() *fusion.Runtime {
+	if d == nil {
+		return nil
+	}
+	return d.rt
+}
 
 // Stream returns the default stream.
-func (d *Device) Stream() *Stream { return d.def }
+func (d *Device) Stream() *Stream {
+	if d == nil {
+		return nil
+	}
+	return d.def
+}
 
 // NewStream returns another stream. After Close of the device it is a closed
 // one, whose operations say so.
 func (d *Device) NewStream() *Stream {
-	s, err := d.rt.NewStream()
+	rt := d.Runtime()
+	if rt == nil {
+		return nil
+	}
+	s, err := rt.NewStream()
 	if err != nil {
-		s = d.rt.ClosedStream()
+		s = rt.ClosedStream()
 	}
 	return &Stream{s: s}
 }
@@ -148,6 +170,9 @@ func (d *Device) NewStream() *Stream {
 // Scope runs f in a scope on a stream of its own; see [Stream.Scope].
 func (d *Device) Scope(f func(*Scope) error) error {
 	s := d.NewStream()
+	if s == nil {
+		return errNoPlace
+	}
 	err := s.Scope(f)
 	if cerr := s.Close(); err == nil {
 		err = cerr
@@ -156,16 +181,29 @@ func (d *Device) Scope(f func(*Scope) error) error {
 }
 
 // Seed restarts the random numbers at the beginning of the sequence of seed.
-func (d *Device) Seed(seed uint64) { d.rt.SetSeed(seed) }
+func (d *Device) Seed(seed uint64) {
+	if rt := d.Runtime(); rt != nil {
+		rt.SetSeed(seed)
+	}
+}
 
 // Flush submits what every stream has queued and returns the first error
 // nobody was told of.
-func (d *Device) Flush(ctx context.Context) error { return d.rt.Flush(ctx) }
+func (d *Device) Flush(ctx context.Context) error {
+	rt := d.Runtime()
+	if rt == nil {
+		return errNoPlace
+	}
+	return rt.Flush(ctx)
+}
 
 // Close executes what is queued, ends the device and returns the first error
 // nobody was told of. It may be called again; after it every use of the device
 // is a *ClosedError or *DeviceError.
 func (d *Device) Close() error {
+	if d.Runtime() == nil {
+		return errNoPlace
+	}
 	err := d.rt.Close()
 	if d.trace != nil {
 		d.trace.Counted(d.rt.Stats())
@@ -175,8 +213,9 @@ func (d *Device) Close() error {
 }
 
 func (d *Device) place() *fusion.Stream {
-	if d == nil {
+	rt := d.Runtime()
+	if rt == nil {
 		return nil
 	}
-	return d.rt.Default()
+	return rt.Default()
 }

@@ -17,7 +17,13 @@ const (
 )
 
 // DTypeUsage returns what the device can do with a dtype.
-func (d *Device) DTypeUsage(dtype DType) DTypeUsage { return d.rt.Device().SupportsDType(dtype) }
+func (d *Device) DTypeUsage(dtype DType) DTypeUsage {
+	rt := d.Runtime()
+	if rt == nil {
+		return 0
+	}
+	return rt.Device().SupportsDType(dtype)
+}
 
 // SupportsDType reports whether the device stores a dtype and computes with it.
 func (d *Device) SupportsDType(dtype DType) bool {

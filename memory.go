@@ -26,18 +26,34 @@ const (
 
 // MemoryUsage runs what is queued and returns the memory in use. Failures of
 // what is queued stay with its tensors.
-func (d *Device) MemoryUsage(ctx context.Context) (MemoryUsage, error) { return d.rt.MemoryUsage(ctx) }
+func (d *Device) MemoryUsage(ctx context.Context) (MemoryUsage, error) {
+	rt := d.Runtime()
+	if rt == nil {
+		return MemoryUsage{}, errNoPlace
+	}
+	return rt.MemoryUsage(ctx)
+}
 
 // MemoryReport runs what is queued and returns the memory in use, pool by
 // pool.
 func (d *Device) MemoryReport(ctx context.Context) (MemoryReport, error) {
-	return d.rt.MemoryReport(ctx)
+	rt := d.Runtime()
+	if rt == nil {
+		return MemoryReport{}, errNoPlace
+	}
+	return rt.MemoryReport(ctx)
 }
 
 // Trim runs what is queued, frees what the collector finds unused, gives pooled
 // memory back to the system and returns how many bytes. While a capture is open
 // it is a *CaptureError.
-func (d *Device) Trim(ctx context.Context) (int64, error) { return d.rt.Trim(ctx) }
+func (d *Device) Trim(ctx context.Context) (int64, error) {
+	rt := d.Runtime()
+	if rt == nil {
+		return 0, errNoPlace
+	}
+	return rt.Trim(ctx)
+}
 
 // PersistentAllocations runs f, such as the loading of a model. Memory that the
 // device's streams allocate meanwhile, on any goroutine, fits exactly instead of
@@ -45,4 +61,13 @@ func (d *Device) Trim(ctx context.Context) (int64, error) { return d.rt.Trim(ctx
 // size. What was queued before runs first, and what f recorded before
 // PersistentAllocations returns f's error, else the first error nobody was told
 // of. Graphs being captured keep to their own pools.
-func (d *Device) PersistentAllocations(f func() error) error { return d.rt.PersistentAllocations(f) }
+func (d *Device) PersistentAllocations(f func() error) error {
+	rt := d.Runtime()
+	switch {
+	case rt == nil:
+		return errNoPlace
+	case f == nil:
+		return errNoFunction
+	}
+	return rt.PersistentAllocations(f)
+}

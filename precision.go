@@ -19,6 +19,9 @@ import "github.com/sinter-ml/sinter/ir"
 //		return []*sinter.Tensor{x.Mul(x.Mul(x).Mean(-1).AddScalar(1e-6).Rsqrt()).Mul(scale)}
 //	}, x, scale)[0]
 func FullPrecision(f func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
+	if f == nil {
+		return []*Tensor{orphan("FullPrecision", errNoFunction)}
+	}
 	pc := caller(2)
 	dtype := ir.Invalid
 	wide := make([]*Tensor, len(in))

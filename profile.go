@@ -52,6 +52,9 @@ const (
 //
 // While no window is open, profiling costs nothing.
 func (s *Stream) OpenProfile(ctx context.Context, o ProfileOptions) (*Profile, error) {
+	if s.Runtime() == nil {
+		return nil, errNoPlace
+	}
 	return s.s.OpenProfile(ctx, o)
 }
 
@@ -59,6 +62,9 @@ func (s *Stream) OpenProfile(ctx context.Context, o ProfileOptions) (*Profile, e
 // before and after. It returns f's error, else the first of an operation. If f
 // panics the window is abandoned.
 func (s *Stream) Profile(ctx context.Context, f func() error) (*ProfileReport, error) {
+	if f == nil {
+		return nil, errNoFunction
+	}
 	p, err := s.OpenProfile(ctx, ProfileOptions{Flush: true})
 	if err != nil {
 		return nil, err
@@ -77,5 +83,8 @@ func (s *Stream) Profile(ctx context.Context, f func() error) (*ProfileReport, e
 // and chrome://tracing show: devices as processes, streams as threads, blocks
 // with their launches, and the windows.
 func WriteChromeTrace(w io.Writer, reports ...*ProfileReport) error {
+	if w == nil {
+		return &ArgumentError{Msg: "writer is nil"}
+	}
 	return fusion.WriteChromeTrace(w, reports...)
 }

@@ -44,12 +44,32 @@ func NewStaging[T Elem](d *Device, n int) (*Staging[T], error) {
 }
 
 // Len returns how many elements there are.
-func (st *Staging[T]) Len() int { return st.n }
+func (st *Staging[T]) Len() int {
+	if st == nil {
+		return 0
+	}
+	return st.n
+}
+
+// memory returns what is below, or why there is none.
+func (st *Staging[T]) memory() (*fusion.Staging, error) {
+	if st == nil || st.st == nil {
+		return nil, &ArgumentError{Msg: "staging memory is nil"}
+	}
+	return st.st, nil
+}
 
 // Access waits for the copies under way and runs f with the memory, to fill it
 // or to look at what was downloaded. The slice ends with f.
 func (st *Staging[T]) Access(ctx context.Context, f func(data []T) error) error {
-	return st.st.Access(ctx, func(mem []byte) error {
+	below, err := st.memory()
+	switch {
+	case err != nil:
+		return err
+	case f == nil:
+		return errNoFunction
+	}
+	return below.Access(ctx, func(mem []byte) error {
 		return f(unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(mem))), st.n))
 	})
 }
@@ -67,7 +87,10 @@ func (st *Staging[T]) Upload(at Placer, shape ...int) *Tensor {
 
 func (st *Staging[T]) upload(s *fusion.Stream, shape Shape, pc uintptr) *fusion.Value {
 	dtype := DTypeOf[T]()
-	err := checkShape(dtype, shape)
+	below, err := st.memory()
+	if err == nil {
+		err = checkShape(dtype, shape)
+	}
 	if err == nil {
 		if n := shape.NumElements(); n > st.n {
 			err = &ShapeError{Msg: fmt.Sprintf("shape %v has %d elements, the staging memory %d", shape, n, st.n)}
@@ -76,7 +99,7 @@ func (st *Staging[T]) upload(s *fusion.Stream, shape Shape, pc uintptr) *fusion.
 	if err != nil {
 		return s.Fail("Upload", pc, shape, dtype, err)
 	}
-	return s.FromStaging(dtype, shape, st.st, pc)
+	return s.FromStaging(dtype, shape, below, pc)
 }
 
 // UploadTo gives a Var the first elements, as [Write] does. The copy may still
@@ -102,10 +125,20 @@ func (st *Staging[T]) Download(ctx context.Context, t *Tensor) error {
 	if err := readable[T](v); err != nil {
 		return err
 	}
-	return st.st.Download(ctx, v)
+	below, err := st.memory()
+	if err != nil {
+		return err
+	}
+	return below.Download(ctx, v)
 }
 
 // Close gives the memory back once the copies under way are done. It may be
 // called again; while Access runs it is an error. A Staging that is dropped is
 // closed by the collector.
-func (st *Staging[T]) Close() error { return st.st.Close() }
+func (st *Staging[T]) Close() error {
+	below, err := st.memory()
+	if err != nil {
+		return err
+	}
+	return below.Close()
+}

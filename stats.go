@@ -8,9 +8,20 @@ import "github.com/sinter-ml/sinter/backend/fusion"
 type Stats = fusion.Stats
 
 // Stats returns the device's counters since Open.
-func (d *Device) Stats() Stats { return d.rt.Stats() }
+func (d *Device) Stats() Stats {
+	rt := d.Runtime()
+	if rt == nil {
+		return Stats{}
+	}
+	return rt.Stats()
+}
 
 // Stats returns the stream's counters since it was made. What belongs to no one
 // stream (compiles, reserves, memory, churn reports) is zero in them, and a
 // launch of a graph whose condition decides how often it runs counts once.
-func (s *Stream) Stats() Stats { return s.s.Stats() }
+func (s *Stream) Stats() Stats {
+	if s.Runtime() == nil {
+		return Stats{}
+	}
+	return s.s.Stats()
+}

@@ -11,5 +11,8 @@ import "context"
 // every stream that took part, or the capture fails with a *CaptureError that
 // names the stream. A capture and work outside it cannot wait for each other.
 func (s *Stream) Wait(ctx context.Context, other *Stream) error {
+	if s.Runtime() == nil {
+		return errNoPlace
+	}
 	return s.s.Wait(ctx, other.place())
 }

@@ -33,7 +33,7 @@ type Func func(s *sinter.Stream, in []*sinter.Tensor) (out []*sinter.Tensor, err
 // other goroutines must not record on s meanwhile. It may use other streams that
 // wait for s; see [sinter.Stream.Wait].
 func Capture(ctx context.Context, s *sinter.Stream, f Func, in []*sinter.Tensor, opts ...Option) (*Graph, error) {
-	if s == nil || f == nil {
+	if s.Runtime() == nil || f == nil {
 		return nil, &sinter.CaptureError{Reason: "the stream or the function is nil"}
 	}
 	g := &Graph{s: s, f: f, o: chosen(opts)}

@@ -23,7 +23,7 @@ type Branch func() ([]*sinter.Tensor, error)
 // number drawn in a branch makes the graph run the function again, as its place
 // in the sequence would depend on which way replays go.
 func If(s *sinter.Stream, pred *sinter.Tensor, then, els Branch) ([]*sinter.Tensor, error) {
-	if s == nil || then == nil {
+	if s.Runtime() == nil || then == nil {
 		return nil, &sinter.ArgumentError{Msg: "If needs a stream and a branch"}
 	}
 	if err := fusion.Predicate(sinter.ValueOf(pred)); err != nil {
@@ -60,12 +60,14 @@ func MaxIterations(n int) LoopOption { return func(l *loop) { l.limit = max(n, 0
 // condition is a predicate as that of [If]; the same rules hold, and in a captured
 // function the loop runs within each replay.
 func While(s *sinter.Stream, cond func(state []*sinter.Tensor) (*sinter.Tensor, error), body func(state []*sinter.Tensor) ([]*sinter.Tensor, error), init []*sinter.Tensor, opts ...LoopOption) ([]*sinter.Tensor, error) {
-	if s == nil || cond == nil || body == nil {
+	if s.Runtime() == nil || cond == nil || body == nil {
 		return nil, &sinter.ArgumentError{Msg: "While needs a stream, a condition and a body"}
 	}
 	var l loop
 	for _, o := range opts {
-		o(&l)
+		if o != nil {
+			o(&l)
+		}
 	}
 	if pass, _ := s.Runtime().Capturing(); pass {
 		out, err := s.Runtime().While(l.limit, values(init),

@@ -17,6 +17,9 @@ import (
 // box for each body of If and While. A graph without a recording is a
 // *CaptureError.
 func (g *Graph) WriteDOT(w io.Writer) error {
+	if !g.made() {
+		return errNoGraph
+	}
 	if g.rec == nil {
 		return &sinter.CaptureError{Reason: "the graph runs the function again; there is nothing to draw", Err: g.reason}
 	}
@@ -26,7 +29,7 @@ func (g *Graph) WriteDOT(w io.Writer) error {
 // WriteLastDOT draws the last capture on s, as far as it was recorded, whatever
 // became of it. If nothing was, it is a *CaptureError.
 func WriteLastDOT(w io.Writer, s *sinter.Stream) error {
-	if s == nil {
+	if s.Runtime() == nil {
 		return &sinter.CaptureError{Reason: "the stream is nil"}
 	}
 	d := s.Runtime().Drawing()
@@ -37,6 +40,9 @@ func WriteLastDOT(w io.Writer, s *sinter.Stream) error {
 }
 
 func draw(to io.Writer, d *fusion.Drawing) error {
+	if to == nil {
+		return &sinter.ArgumentError{Msg: "writer is nil"}
+	}
 	w := bufio.NewWriter(to)
 	fmt.Fprintln(w, "digraph capture {\n\tnode [shape=box, fontname=monospace];\n\tcompound=true;")
 	inside := make([][]int, len(d.Nodes)+1)

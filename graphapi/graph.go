@@ -30,26 +30,49 @@ type Graph struct {
 
 // IsHardware reports whether a replay runs recorded work rather than the
 // function: a graph of the device, or a launch list on the CPU.
-func (g *Graph) IsHardware() bool { return g.rec != nil }
+func (g *Graph) IsHardware() bool { return g.recording() != nil }
+
+var errNoGraph = &sinter.ArgumentError{Msg: "graph is nil"}
+
+// made reports whether g is a graph of a capture, not nil or a zero value.
+func (g *Graph) made() bool { return g != nil && g.s != nil }
+
+// recording returns what a replay runs, nil if that is the function.
+func (g *Graph) recording() *fusion.Recording {
+	if g == nil {
+		return nil
+	}
+	return g.rec
+}
 
 // FallbackReason returns why the function runs again at each replay, nil if it
 // does not.
-func (g *Graph) FallbackReason() error { return g.reason }
+func (g *Graph) FallbackReason() error {
+	if !g.made() {
+		return errNoGraph
+	}
+	return g.reason
+}
 
 // Launches returns how many launches a replay does, 0 without a recording.
 func (g *Graph) Launches() int {
-	if g.rec == nil {
+	if g.recording() == nil {
 		return 0
 	}
 	return g.rec.Launches()
 }
 
 // Inputs returns how many inputs the graph has.
-func (g *Graph) Inputs() int { return len(g.in) }
+func (g *Graph) Inputs() int {
+	if g == nil {
+		return 0
+	}
+	return len(g.in)
+}
 
 // In returns input i, to be written between replays, nil if there is none.
 func (g *Graph) In(i int) *sinter.Var {
-	if i < 0 || i >= len(g.in) {
+	if i < 0 || i >= g.Inputs() {
 		return nil
 	}
 	return g.in[i]
@@ -67,7 +90,7 @@ type FrozenItem struct {
 // Frozen lists what every replay repeats as it was: host scalars, host data
 // and tensors from outside, with file:line.
 func (g *Graph) Frozen() []FrozenItem {
-	if g.rec == nil {
+	if g.recording() == nil {
 		return nil
 	}
 	var items []FrozenItem
@@ -84,6 +107,9 @@ func (g *Graph) Frozen() []FrozenItem {
 // an output there is not, it carries an error. Goroutines that replay one
 // graph and read its outputs need a lock of their own around both.
 func (g *Graph) Out(i int) *sinter.Tensor {
+	if !g.made() {
+		return nil
+	}
 	if g.rec != nil {
 		return sinter.Wrap(g.rec.Out(i)).On(g.s)
 	}
@@ -108,6 +134,9 @@ func (g *Graph) Out(i int) *sinter.Tensor {
 // may be called again. While a capture is open on the graph's stream it is a
 // *CaptureError. A graph that is merely dropped is closed by the collector.
 func (g *Graph) Close() error {
+	if !g.made() {
+		return errNoGraph
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.rec != nil {

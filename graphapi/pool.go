@@ -16,7 +16,18 @@ import (
 type Pool struct{ p *fusion.Pool }
 
 // NewPool makes a pool for graphs of a device; see [InPool].
-func NewPool(dev *sinter.Device) *Pool { return &Pool{dev.Runtime().NewPool()} }
+func NewPool(dev *sinter.Device) *Pool {
+	rt := dev.Runtime()
+	if rt == nil {
+		return new(Pool)
+	}
+	return &Pool{rt.NewPool()}
+}
+
+var errNoPool = &sinter.ArgumentError{Msg: "the pool is nil or of no device"}
+
+// made reports whether p is a pool of a device.
+func (p *Pool) made() bool { return p != nil && p.p != nil }
 
 // PoolReport says what a pool holds.
 type PoolReport struct {
@@ -32,10 +43,18 @@ func (r PoolReport) String() string {
 
 // Report returns the graphs that use the pool, and its memory.
 func (p *Pool) Report() PoolReport {
+	if !p.made() {
+		return PoolReport{}
+	}
 	memory, n := p.p.Report()
 	return PoolReport{Graphs: n, Memory: memory}
 }
 
 // Close gives the memory back. It is a *CaptureError while graphs use the pool
 // or a capture is open in it. It may be called again.
-func (p *Pool) Close() error { return p.p.Close() }
+func (p *Pool) Close() error {
+	if !p.made() {
+		return errNoPool
+	}
+	return p.p.Close()
+}

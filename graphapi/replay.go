@@ -16,13 +16,21 @@ import (
 // outputs carry the error until the next good one; a Var it would have written
 // stays failed until it is wholly written, and a replay that reads such a Var
 // is refused.
-func (g *Graph) Replay(in ...*sinter.Tensor) error { return g.ReplayOn(g.s, in...) }
+func (g *Graph) Replay(in ...*sinter.Tensor) error {
+	if !g.made() {
+		return errNoGraph
+	}
+	return g.ReplayOn(g.s, in...)
+}
 
 // ReplayOn is Replay on another stream of the device: it runs after the work
 // recorded so far on that stream and on the graph's own, and the latter's later
 // work, such as reading outputs, waits for it. A graph without a recording runs
 // on its own stream all the same, between the two.
 func (g *Graph) ReplayOn(on *sinter.Stream, in ...*sinter.Tensor) error {
+	if !g.made() {
+		return errNoGraph
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.replay(on, in); err != nil {
@@ -46,7 +54,7 @@ func (g *Graph) replay(on *sinter.Stream, in []*sinter.Tensor) error {
 	switch {
 	case g.closed:
 		return &sinter.ClosedError{What: "graph"}
-	case on == nil:
+	case on.Runtime() == nil:
 		return &sinter.ArgumentError{Msg: "the stream to replay on is nil"}
 	}
 	if len(in) != 0 && len(in) != len(g.in) {

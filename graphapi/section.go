@@ -42,7 +42,7 @@ type Section struct {
 // which must be called whatever happens; a section that is merely dropped is
 // given up by the collector.
 func Begin(ctx context.Context, s *sinter.Stream, opts ...Option) (*Section, error) {
-	if s == nil {
+	if s.Runtime() == nil {
 		return nil, &sinter.CaptureError{Reason: "the stream is nil"}
 	}
 	o := chosen(opts)
@@ -58,6 +58,12 @@ func Begin(ctx context.Context, s *sinter.Stream, opts ...Option) (*Section, err
 }
 
 func begin(ctx context.Context, s *sinter.Stream, o options) (*Section, error) {
+	if o.pool != nil && !o.pool.made() {
+		return nil, errNoPool
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	w, err := s.Runtime().OpenWindow(ctx, o.window())
 	if err != nil {
 		return nil, err
@@ -68,6 +74,9 @@ func begin(ctx context.Context, s *sinter.Stream, o options) (*Section, error) {
 // Next ends the pass before and begins another. It returns false when the code
 // has been recorded or something went wrong.
 func (c *Section) Next() bool {
+	if !c.made() {
+		return false
+	}
 	c.endPass()
 	if c.err == nil && c.pass <= warmups {
 		c.err = c.ctx.Err()
@@ -85,7 +94,14 @@ func (c *Section) Next() bool {
 }
 
 // Return adds outputs of the pass. Each pass must return the same.
-func (c *Section) Return(out ...*sinter.Tensor) { c.out = append(c.out, out...) }
+func (c *Section) Return(out ...*sinter.Tensor) {
+	if c.made() {
+		c.out = append(c.out, out...)
+	}
+}
+
+// made reports whether c is a section that Begin returned.
+func (c *Section) made() bool { return c != nil && c.w != nil }
 
 // fail makes the capture fail.
 func (c *Section) fail(err error) {
@@ -146,6 +162,9 @@ func (c *Section) finish() (rec *fusion.Recording, refusal, err error) {
 // was false; if it did not, or something went wrong, the stream is as before and
 // that is the error. It may be called again.
 func (c *Section) End() (*Graph, error) {
+	if !c.made() {
+		return nil, &sinter.ArgumentError{Msg: "the section is nil"}
+	}
 	if c.done {
 		return nil, &sinter.CaptureError{Reason: "the capture has ended"}
 	}

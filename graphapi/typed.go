@@ -83,13 +83,21 @@ func (o *outForm[Out]) take(out Out) ([]*sinter.Tensor, error) {
 }
 
 // Graph returns the graph of the tensors alone, in the order of the tree.
-func (g *GraphOf[In, Out]) Graph() *Graph { return g.g }
+func (g *GraphOf[In, Out]) Graph() *Graph {
+	if g == nil {
+		return nil
+	}
+	return g.g
+}
 
 // Replay runs the graph on the tensors of in, which has the structure and the
 // scalars of the capture's inputs, and returns what the function would. The
 // tensors of the result end with the next replay; see [Graph.Out].
 func (g *GraphOf[In, Out]) Replay(in In) (Out, error) {
 	var none Out
+	if !g.Graph().made() {
+		return none, errNoGraph
+	}
 	t, err := flatten("In", reflect.ValueOf(&in).Elem())
 	if err == nil {
 		err = t.unlike(g.in)
@@ -110,4 +118,4 @@ func (g *GraphOf[In, Out]) Replay(in In) (Out, error) {
 }
 
 // Close gives back what the graph keeps; see [Graph.Close].
-func (g *GraphOf[In, Out]) Close() error { return g.g.Close() }
+func (g *GraphOf[In, Out]) Close() error { return g.Graph().Close() }

@@ -40,6 +40,9 @@ func (g *Graph) verify(ctx context.Context) error {
 // tensors of [Graph.Out] end. After an error, also one of a function that cannot
 // be recorded, the graph is as before. Without a recording it is a *CaptureError.
 func (g *Graph) Update(ctx context.Context, f Func) (inPlace bool, err error) {
+	if !g.made() {
+		return false, errNoGraph
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {

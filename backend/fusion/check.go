@@ -11,6 +11,7 @@ import (
 // recording: its End says how they differ. It must be abandoned then. Nothing is
 // executed or kept, and no replay of the recording's pool may run meanwhile.
 func (r *Recording) OpenCheck(ctx context.Context) (*Window, error) {
+	ctx = given(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

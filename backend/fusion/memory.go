@@ -38,6 +38,7 @@ func (rt *Runtime) MemoryUsage(ctx context.Context) (backend.MemoryUsage, error)
 // MemoryReport executes what is queued and returns the memory in use, pool by
 // pool.
 func (rt *Runtime) MemoryReport(ctx context.Context) (backend.MemoryReport, error) {
+	ctx = given(ctx)
 	if rt.closed.Load() {
 		return backend.MemoryReport{}, &ClosedError{"device " + rt.dev.Name()}
 	}
@@ -51,6 +52,7 @@ func (rt *Runtime) MemoryReport(ctx context.Context) (backend.MemoryReport, erro
 // gives pooled memory back to the system. It returns how many bytes. While a
 // capture is open it is a *backend.CaptureError.
 func (rt *Runtime) Trim(ctx context.Context) (int64, error) {
+	ctx = given(ctx)
 	if rt.closed.Load() {
 		return 0, &ClosedError{"device " + rt.dev.Name()}
 	}

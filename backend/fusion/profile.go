@@ -67,6 +67,7 @@ const (
 	ProfileOpen        = "it is open; close it first"
 	ProfileClosed      = "it was closed before"
 	ProfileAbandoned   = "it was abandoned"
+	ProfileNone        = "there is none"
 	ProfilePending     = "operations of it are queued; flush the stream or read a result first, or open it with a flush"
 	ProfileUnsupported = "the device cannot tell when its launches ran"
 )
@@ -83,6 +84,7 @@ func (e *ProfileError) Error() string {
 // *ClosedError, a *ProfileError, an error of the device or, with a flush, the
 // first error nobody was told of.
 func (s *Stream) OpenProfile(ctx context.Context, o ProfileOptions) (*Profile, error) {
+	ctx = given(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.rt.closed.Load() {
@@ -108,13 +110,22 @@ func (s *Stream) OpenProfile(ctx context.Context, o ProfileOptions) (*Profile, e
 }
 
 // Stream returns the stream the window is on.
-func (p *Profile) Stream() *Stream { return p.s }
+func (p *Profile) Stream() *Stream {
+	if p == nil {
+		return nil
+	}
+	return p.s
+}
 
 // Close closes the window after what was recorded so far. It executes nothing
 // unless the window was opened with a flush, and then returns the first error
 // nobody was told of; the window is closed all the same.
 func (p *Profile) Close(ctx context.Context) error {
-	s := p.s
+	ctx = given(ctx)
+	s := p.Stream()
+	if s == nil {
+		return errNoProfile
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch p.state {
@@ -137,12 +148,17 @@ func (p *Profile) Close(ctx context.Context) error {
 // Abandon ends the window, which then has no report. It never executes
 // anything and may be called at any time.
 func (p *Profile) Abandon() {
-	s := p.s
+	s := p.Stream()
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.end(profileAbandoned)
 	p.sent, p.segments = nil, nil
 }
+
+var errNoProfile = &ProfileError{Reason: ProfileNone}
 
 func (p *Profile) refuse(reason string) error { return &ProfileError{p.opts.Name, reason} }
 

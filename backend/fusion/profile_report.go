@@ -91,6 +91,10 @@ type ProfiledSegment struct {
 // but executes nothing: while operations of the window are queued it is a
 // *ProfileError, as it is of a window that is open or was abandoned.
 func (p *Profile) Report(ctx context.Context) (*ProfileReport, error) {
+	ctx = given(ctx)
+	if p.Stream() == nil {
+		return nil, errNoProfile
+	}
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.s.finishProfiles() // its operations may have been dropped with a capture

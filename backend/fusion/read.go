@@ -13,6 +13,7 @@ import (
 // length must fit exactly. It executes what v needs; a value that carries an
 // error returns that error each time.
 func (v *Value) Read(ctx context.Context, dst []byte) error {
+	ctx = given(ctx)
 	if len(dst) != v.bytes() && v.Err() == nil {
 		return v.ReadError(&ir.ShapeError{Msg: fmt.Sprintf("%d bytes to read %d into", len(dst), v.bytes())})
 	}
@@ -27,6 +28,7 @@ func (v *Value) Read(ctx context.Context, dst []byte) error {
 // ReadNew is Read into memory that alloc makes once the elements exist: the
 // size of a tensor that carries an error may be anything.
 func (v *Value) ReadNew(ctx context.Context, alloc func() []byte) error {
+	ctx = given(ctx)
 	s, t, err := v.compute(ctx)
 	if err != nil {
 		return err

@@ -190,6 +190,7 @@ func (rt *Runtime) open() []*Stream {
 // Flush submits what every stream has queued, and returns the first error
 // nobody was told of.
 func (rt *Runtime) Flush(ctx context.Context) error {
+	ctx = given(ctx)
 	var first error
 	for _, s := range rt.open() {
 		if err := s.Flush(ctx); err != nil && first == nil {

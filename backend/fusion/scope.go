@@ -79,6 +79,7 @@ func (sc *Scope) Keep(v *Value) {
 // outermost scope executes what is queued. It returns the first error nobody
 // was told of. Scopes opened inside and still open end with it.
 func (sc *Scope) End(ctx context.Context) error {
+	ctx = given(ctx)
 	pc := callSite(0)
 	s := sc.s
 	s.mu.Lock()

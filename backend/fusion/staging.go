@@ -78,6 +78,7 @@ func (st *Staging) free() error {
 // Access waits for the copies under way and runs f with the memory, which is
 // f's until it returns.
 func (st *Staging) Access(ctx context.Context, f func(mem []byte) error) error {
+	ctx = given(ctx)
 	st.mu.Lock()
 	if err := st.free(); err != nil {
 		st.mu.Unlock()
@@ -163,6 +164,7 @@ func (s *Stream) fromStaging(name string, dtype ir.DType, shape ir.Shape, st *St
 // beginning of the memory. It executes what v needs; the copy may still be
 // under way when it returns, and Access waits for it.
 func (st *Staging) Download(ctx context.Context, v *Value) error {
+	ctx = given(ctx)
 	st.mu.Lock()
 	err := st.free()
 	st.mu.Unlock()

@@ -212,9 +212,19 @@ func (s *Stream) Fail(op string, pc uintptr, shape ir.Shape, dtype ir.DType, err
 	return s.failed(&o, nil, &ir.OpError{Op: op, Shapes: []ir.Shape{shape}, PC: pc, Err: err})
 }
 
+// given is a context, one that never ends in the place of none: a nil one must
+// not be found in the middle of a drain.
+func given(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // Flush executes what is queued and returns the first error nobody was told
 // of.
 func (s *Stream) Flush(ctx context.Context) error {
+	ctx = given(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(ctx, len(s.queue.nodes))
@@ -224,6 +234,7 @@ func (s *Stream) Flush(ctx context.Context) error {
 // Sync executes what is queued, waits for it, and returns the first error
 // nobody was told of.
 func (s *Stream) Sync(ctx context.Context) error {
+	ctx = given(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain(ctx, len(s.queue.nodes))

@@ -61,6 +61,7 @@ type WindowOptions struct {
 
 // OpenWindow executes what is queued and opens a window on the stream.
 func (s *Stream) OpenWindow(ctx context.Context, o WindowOptions) (*Window, error) {
+	ctx = given(ctx)
 	pool := o.Pool
 	if pool == nil {
 		pool = s.rt.NewPool()
@@ -147,6 +148,7 @@ func (w *Window) Begin(record bool) error {
 // End ends a pass and returns the outputs, which it keeps: each dense and of
 // its own memory. The pass's other tensors are dead.
 func (w *Window) End(ctx context.Context, outs []*Value) ([]*Value, error) {
+	ctx = given(ctx)
 	w.s.arrive(outs)
 	kept, err := w.collect(ctx, outs)
 	if e := w.settleMembers(ctx); err == nil {

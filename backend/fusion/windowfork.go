@@ -24,6 +24,7 @@ type member struct {
 // which is submitted. If other takes part in a capture, s does from now on, until
 // the pass ends; the captured stream must wait for it before.
 func (s *Stream) Wait(ctx context.Context, other *Stream) error {
+	ctx = given(ctx)
 	if other == nil || other.rt != s.rt {
 		return s.OpError("Wait", nil, &ir.ArgumentError{Msg: "the stream to wait for is nil or of another device"})
 	}
