@@ -25,7 +25,9 @@ func (e *executor) effectPlace(pos int) error {
 			e.mem[out] = n.v.pin
 			return nil
 		}
+		use := e.s.outlives(nil)
 		m, err := e.s.alloc(n.out.bytes())
+		use()
 		if err != nil {
 			return err
 		}
@@ -36,7 +38,9 @@ func (e *executor) effectPlace(pos int) error {
 	if m.refs.Load() > 1 && !m.fixed {
 		// The first write to memory the Var shares with the tensor it was made
 		// from, or with a version an effect skipped.
+		use := e.s.outlives(nil)
 		aside, err := e.s.clone(m)
+		use()
 		if err != nil {
 			return err
 		}
@@ -65,6 +69,7 @@ func (e *executor) effectPlace(pos int) error {
 // to the new one.
 func (e *executor) moveAside(pos int, was *Storage) error {
 	n := e.seg.nodes[pos]
+	defer e.s.outlives(n.in[0])()
 	aside, err := e.s.clone(was)
 	if err != nil {
 		return err
@@ -213,6 +218,7 @@ func (e *executor) savable(pos int) bool {
 func (e *executor) save(pos int, m *Storage) error {
 	s, n := e.s, e.seg.nodes[pos]
 	old := n.in[0]
+	defer s.outlives(old)()
 	p := &patch{next: n.out, op: ir.Operation{Kind: n.op.Kind, Attrs: n.op.Attrs, Ranges: n.op.Ranges}}
 	whole := codegen.Contiguous(n.out.shape)
 	var err error
@@ -265,7 +271,9 @@ func (s *Stream) resolve(v *Value) *failure {
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		c := chain[i]
+		use := s.outlives(c)
 		back, err := s.undo(c, m)
+		use()
 		if err != nil {
 			f := &failure{err: err}
 			s.unreported(f)

@@ -16,6 +16,7 @@ func (s *Stream) late(v *Value) error {
 	if !r.held {
 		s.noteLate(v)
 	}
+	defer s.outlives(v)()
 	e := s.executor()
 	defer s.release(e)
 	e.own = true

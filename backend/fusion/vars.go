@@ -2,6 +2,7 @@ package fusion
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,8 @@ type Var struct {
 
 	mu  sync.Mutex // guards cur
 	cur *Value
+
+	window atomic.Pointer[Window] // the last to use it of the captures that are open
 
 	asking sync.Mutex // guards the versions' lines; no other lock is taken under it
 
@@ -188,8 +191,12 @@ func (s *Stream) Effect(v *Var, op ir.Operation, in ...*Value) {
 
 // effect queues the effect if cur is still the Var's version.
 func (s *Stream) effect(v *Var, cur *Value, op *ir.Operation, in []*Value) bool {
+	streamless := !slices.ContainsFunc(in, func(o *Value) bool { return o == nil || o.Home() != nil })
 	s.lockWith(in)
 	defer s.unlock()
+	if w := v.window.Load(); streamless && w != nil && s.window == nil {
+		w.strayed(op.PC)
+	}
 	n := s.node()
 	n.op, n.v = *op, v
 	n.in = append(n.inArr[:0], cur)

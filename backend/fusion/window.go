@@ -253,9 +253,10 @@ func (w *Window) own(v *Value) error {
 		return v.fail.report()
 	}
 	m := v.storage
-	if m.buf.Pool == w.pool.id && !m.fixed && m.refs.Load() == 1 && v.layout.Offset == 0 && v.layout.IsContiguous() {
+	if m.buf.Pool == w.pool.id && w.pool.private && !m.fixed && m.refs.Load() == 1 && v.layout.Offset == 0 && v.layout.IsContiguous() {
 		return nil
 	}
+	defer s.persists()()
 	own, err := s.copyOut(m, v.layout, v.dtype)
 	if err != nil {
 		return err
@@ -379,6 +380,9 @@ func (w *Window) close(recorded bool) {
 		m.letGo()
 	}
 	w.s.window = nil
+	for v := range w.read {
+		v.window.CompareAndSwap(w, nil)
+	}
 	if w.drawing != nil {
 		w.s.last = w.drawing
 	}

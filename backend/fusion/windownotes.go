@@ -107,12 +107,25 @@ func (w *Window) note(s *Stream, n *node) error {
 	for i, v := range in {
 		if v.version != nil && v.id <= w.began && !(i == 0 && op.Kind == ir.Set) {
 			w.read[v.version.v] = true
+			v.version.v.window.Store(w)
 		}
 	}
 	if w.bodies.muted == 0 {
 		w.now.op(op, in, w.born, &w.random)
 	}
 	return nil
+}
+
+// strayed makes the pass fail because of an effect, on a Var that it uses, of
+// operands that belong to no stream: the effect went to the default stream, not
+// to the one that is captured, and replays would leave it out.
+func (w *Window) strayed(pc uintptr) {
+	if !w.running.Load() {
+		return
+	}
+	w.fail(&backend.CaptureError{
+		Reason: "a Var the program uses was changed on another stream, as what it was set to is on none; put that on the captured stream with On", Op: ir.Position(pc),
+	})
 }
 
 func (w *Window) hostData(pc uintptr, data []byte) {

@@ -92,7 +92,7 @@ func newDecoder(at sinter.Placer) *decoder {
 
 // step reads the last token, draws the next and returns it.
 func (d *decoder) step(s *sinter.Stream) *tensor {
-	position := d.position.Value()
+	position := d.position.Value().On(s) // and so what it is set to is on s
 	x := d.embedding.Value().On(s).Select(0, d.token.Value().Reshape(1))
 	project := func(w *sinter.Var) *tensor { return x.MatMul(w.Value()).Reshape(1, heads, 1, width) }
 	place := []sinter.Range{sinter.All(), sinter.All(), sinter.SpanAt(position, 1)}

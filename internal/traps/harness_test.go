@@ -1,8 +1,10 @@
 package traps
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/graphapi"
+	"github.com/sinter-ml/sinter/internal/oracle"
 )
 
 var (
@@ -31,7 +34,7 @@ type trap struct {
 	why   string // and why
 	in    []input
 	f     func(in tensors) tensors
-	want  []any   // of each output []float32, []int64 or []bool; nil: any
+	want  []any   // of each output a slice of elements; nil: any
 	tol   float64 // of floats, absolute; 0: the same bits
 	check func(t *testing.T, out []result)
 }
@@ -93,15 +96,8 @@ func (r result) bools() []bool {
 
 // canonical makes all NaNs one value.
 func (r result) canonical() []byte {
-	if r.dtype != sinter.F32 {
-		return r.bytes
-	}
-	out := append([]byte(nil), r.bytes...)
-	for i, f := range r.floats() {
-		if f != f {
-			binary.LittleEndian.PutUint32(out[4*i:], 0x7fc00000)
-		}
-	}
+	out := bytes.Clone(r.bytes)
+	oracle.Canonical(r.dtype, out)
 	return out
 }
 
@@ -176,10 +172,6 @@ func (x trap) right(t *testing.T, got []result) {
 	for i, want := range x.want {
 		switch w := want.(type) {
 		case nil:
-		case []int64:
-			require.Equal(t, w, got[i].ints(), "output %d: %s", i, x.why)
-		case []bool:
-			require.Equal(t, w, got[i].bools(), "output %d: %s", i, x.why)
 		case []float32:
 			g := got[i].floats()
 			require.Len(t, g, len(w))
@@ -190,11 +182,40 @@ func (x trap) right(t *testing.T, got []result) {
 					t.Fatalf("output %d, element %d: got %v, want %v: %s", i, k, g[k], w[k], x.why)
 				}
 			}
+		default:
+			b, err := binary.Append(nil, binary.LittleEndian, w)
+			require.NoError(t, err)
+			require.Equal(t, dtypeOf(w), got[i].dtype, "output %d", i)
+			oracle.Canonical(got[i].dtype, b)
+			require.Equal(t, b, got[i].canonical(), "output %d is not %v: %s", i, w, x.why)
 		}
 	}
 	if x.check != nil {
 		x.check(t, got)
 	}
+}
+
+// dtypeOf returns the dtype of tensors made from a slice.
+func dtypeOf(slice any) sinter.DType {
+	switch slice.(type) {
+	case []float64:
+		return sinter.F64
+	case []sinter.Float16:
+		return sinter.F16
+	case []int64:
+		return sinter.I64
+	case []int32:
+		return sinter.I32
+	case []int16:
+		return sinter.I16
+	case []int8:
+		return sinter.I8
+	case []uint8:
+		return sinter.U8
+	case []bool:
+		return sinter.Bool
+	}
+	panic(fmt.Sprintf("no dtype of %T", slice))
 }
 
 func runAll(t *testing.T, traps []trap) {

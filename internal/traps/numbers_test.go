@@ -55,9 +55,9 @@ var numberTraps = []trap{
 		in:   []input{of(dims(5), float32(0), 1, 2, 3, 4)},
 		f: func(in tensors) tensors {
 			e := in[0].NotEqualScalar(0).Xor(in[0].NotEqualScalar(0)).Cast(sinter.F32)
-			return tensors{e, e.Div(e.AddScalar(1))}
+			return tensors{e, e.Div(e.AddScalar(1)), e.Atan2(e)}
 		},
-		want: []any{make([]float32, 5), make([]float32, 5)},
+		want: []any{make([]float32, 5), make([]float32, 5), make([]float32, 5)},
 	},
 	{
 		name: "adding and taking away zero",
@@ -206,9 +206,9 @@ var numberTraps = []trap{
 		in:   []input{of(dims(3), float32(2), 2, -3)},
 		f: func(in tensors) tensors {
 			at := func(i int) *tensor { return in[0].Narrow(0, i, 1) }
-			return tensors{at(0).Div(at(1)).Floor().Div(at(2)).Floor()}
+			return tensors{at(0).Div(at(1)).Floor().Div(at(2)).Floor(), at(0).FloorDiv(at(1)).FloorDiv(at(2))}
 		},
-		want: []any{floats32(-1)},
+		want: []any{floats32(-1), floats32(-1)},
 	},
 	{
 		name: "floats out of an integer's range",
