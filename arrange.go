@@ -220,6 +220,8 @@ func (t *Tensor) TakeAlongAxis(axis int, indices *Tensor) *Tensor {
 			x[k] = i[k]
 		case i[k] == 1:
 			i[k] = x[k]
+		case x[k] != i[k]:
+			return c.fail("TakeAlongAxis", t, &ShapeError{Msg: fmt.Sprintf("shapes %v and %v do not broadcast: lengths %d and %d at axis %d", x, i, x[k], i[k], k)})
 		}
 	}
 	return c.op(ir.Operation{Kind: ir.Gather, Attrs: ir.Attrs{Axes: []int{a}}}, c.expand(t, x), c.expand(indices, i))

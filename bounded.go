@@ -56,6 +56,11 @@ func (c compound) flat(t *Tensor) *Tensor {
 // compact moves the kept elements of a list to its front: each to the number
 // of kept ones before it, what is not kept or too far to a place behind the end.
 func (c compound) compact(t, keep *Tensor, n int, fill float64) (elements, count *Tensor) {
+	for _, x := range []*Tensor{t, keep} {
+		if x.Err() != nil {
+			return x, x
+		}
+	}
 	ones := c.cast(keep, I64)
 	place := c.op(scan(ir.CumSum, 0, ScanOptions{Exclusive: true}), ones)
 	behind := c.full(I64, float64(n))

@@ -167,6 +167,7 @@ func TestOneHot(t *testing.T) {
 			_, err := sinter.Read[float32](ctx, sinter.Scalar(dev, bad).OneHot(3, sinter.F32))
 			var index *sinter.IndexError
 			require.ErrorAs(t, err, &index)
+			require.ErrorContains(t, err, here(-3)+": ", "the line of the call, not of the library's")
 		}
 	}
 }

@@ -136,6 +136,21 @@ func TestLoadIntoSaysAllThatIsWrong(t *testing.T) {
 	require.Equal(t, []float32{0, 0, 0, 0}, value[float32](t, m.Net[2].(*nn.Linear).Weight), "nothing was loaded")
 }
 
+// Parameters of every element type are loaded as they lie in the file.
+func TestLoadIntoEveryDType(t *testing.T) {
+	dev := open(t)
+	for d := sinter.F64; d <= sinter.F8E5M2; d++ {
+		x := sinter.From(dev, []bool{true, false, true}, 3).Cast(d)
+		m := struct{ W *sinter.Var }{sinter.NewVar(sinter.Zeros(dev, d, 3))}
+		require.NoError(t, nn.LoadInto(context.Background(), &m, file(t, map[string]*sinter.Tensor{"w": x})), d)
+		want, err := sinter.ReadBytes(context.Background(), x)
+		require.NoError(t, err)
+		got, err := sinter.ReadBytes(context.Background(), m.W.Value())
+		require.NoError(t, err)
+		require.Equal(t, want, got, d)
+	}
+}
+
 // A tensor whose type no parameter can have is a mismatch, not a broken file.
 func TestLoadIntoUnknownDType(t *testing.T) {
 	dev := open(t)
