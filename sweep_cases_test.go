@@ -101,7 +101,7 @@ var sweepFunctions = map[string]any{
 // sweep.
 var sweepElsewhere = map[string]string{
 	"NewVar": "Vars", "Var.Value": "Vars", "Var.Set": "Vars", "Var.SetSlice": "Vars", "Var.SetSelect": "Vars", "Var.ScatterAdd": "Vars",
-	"Scope.Keep": "scopes", "ValueOf": "seam", "Wrap": "seam", "SpanAt": "Slice", "FullPrecision": "precision", "Bisect": "bisect", "Staging.Upload": "staging", "Staging.Download": "staging",
+	"Scope.Keep": "scopes", "ValueOf": "seam", "Wrap": "seam", "SpanAt": "Slice", "FullPrecision": "precision", "Bisect": "bisect", "Custom": "custom operations", "Staging.Upload": "staging", "Staging.Download": "staging",
 }
 
 // makers are the functions that make a tensor at a placer. Those without a dtype
