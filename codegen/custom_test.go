@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +23,7 @@ func customKernel() *Kernel {
 }
 
 func customLaunch() *Launch {
-	return &Launch{Dims: []int{2, 3, 5, 1 << 40, 0}, Params: []uint64{0, 0}, Access: []AccessArgs{
+	return &Launch{Dims: []int{2, 3, 5, 1 << 30, 0}, Params: []uint64{0, 0}, Access: []AccessArgs{
 		{Strides: []int{1, 2, 0, 0, 0}}, {Offset: 4, Strides: []int{0, 0, -1, 0, 0}}, {Strides: make([]int, 5)}, {Strides: []int{0, 0, 0, 0, 1}},
 	}}
 }
@@ -89,7 +90,7 @@ func TestCheckLaunchOfCustom(t *testing.T) {
 		"small buffer":    func(_ *Launch, sizes []int) { sizes[1] = 7 },
 		"negative length": func(l *Launch, _ []int) { l.Dims[0] = -2 },
 		"strides":         func(l *Launch, _ []int) { l.Access[0].Strides = nil },
-		"overflow":        func(l *Launch, _ []int) { l.Access[0].Strides[0] = 1 << 62; l.Dims[0] = 1 << 40 },
+		"overflow":        func(l *Launch, _ []int) { l.Access[0].Strides[0] = math.MaxInt / 2; l.Dims[0] = 1 << 20 },
 		"index":           func(l *Launch, _ []int) { l.Access[0].Index = []IndexArg{{1, 1}} },
 		"result":          func(l *Launch, _ []int) { l.Dims[4] = 1 },
 	} {

@@ -175,7 +175,7 @@ func TestStateThatWasChanged(t *testing.T) {
 		"no lengths":                func(d *stateData) { d.Segment.Dims = nil },
 		"dtype":                     func(d *stateData) { d.Segment.Tensors[0].DType = 200 },
 		"layout":                    func(d *stateData) { d.Segment.Tensors[0].Layout.Strides = nil },
-		"buffer":                    func(d *stateData) { d.Segment.Tensors[0].Buffer = 1 << 40 },
+		"buffer":                    func(d *stateData) { d.Segment.Tensors[0].Buffer = 1 << 30 },
 		"missing fate":              func(d *stateData) { d.Fates = d.Fates[:3] },
 		"fate that is none":         func(d *stateData) { d.Fates[len(d.Fates)-1] = 9 },
 		"asked for, not stored":     func(d *stateData) { d.Fates[len(d.Fates)-1] = Virtual },
