@@ -216,6 +216,10 @@ func (b *block) placed(pos int, home path, need func(t ir.TensorID, p path) Verd
 				changed = append(changed, i)
 			}
 		}
+		base, _ := b.below(op.Inputs[0].ID)
+		if _, made := b.maker(base); made && len(changed) == 0 {
+			return refuse(RuleKind, "%v replaces all of tensor %d", op.Kind, base)
+		}
 		if v = operands(0, 1); v.Accepted {
 			v = b.moved(pos, home, op.Inputs[1:2], changed...)
 		}

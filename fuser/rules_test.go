@@ -36,6 +36,10 @@ var refusals = []struct {
 		p.op(ir.Repeat, p.f32(3, 4), ints(2, 1))
 		p.op(ir.Cat, p.f32(3, 4), p.f32(3, 4), axes(0))
 	}},
+	{RuleKind, "matmul", func(p *program) {
+		x := p.op(ir.MatMul, p.f32(2, 4), p.f32(4, 3))
+		p.op(ir.SliceAssign, x, p.f32(2, 3), ranges(ir.Range{Len: 2, Step: 1}, ir.Range{Len: 3, Step: 1}))
+	}},
 	{RuleKind, "elementwise", func(p *program) {
 		x := p.op(ir.Exp, p.f32(2, 4))
 		p.op(ir.SetSelect, p.variable(random(ir.F32, ir.Shape{3, 4})), p.in(oracle.Ints(ir.Shape{2}, 0, 2)), x, axes(0))
