@@ -35,6 +35,8 @@ func TestOutsideStaysOutOfThePool(t *testing.T) {
 		used.Release()
 		state := sinter.NewVar(sinter.Full(dev, sinter.F32, 7, n))
 		old := state.Value()
+		fresh := sinter.NewVar(sinter.Zeros(dev, sinter.F32, n))
+		asked := fresh.Value()
 		sum := old.AddScalar(1)
 		require.NoError(t, dev.Flush(t.Context()))
 
@@ -42,6 +44,7 @@ func TestOutsideStaysOutOfThePool(t *testing.T) {
 			y := virtual.Add(in[0])
 			state.SetSlice(y.Narrow(0, 0, 4), sinter.Span(2, 6))
 			state.Set(state.Value().Add(y))
+			fresh.Set(y)
 			return []*sinter.Tensor{y, state.Value()}, nil
 		}, []*sinter.Tensor{sinter.Ones(dev, sinter.F32, n)}, graphapi.InPool(pool), graphapi.RequireHardware())
 		require.NoError(t, err)
@@ -67,6 +70,8 @@ func TestOutsideStaysOutOfThePool(t *testing.T) {
 			for i, y := range read(t, second.Out(0)) {
 				require.Equal(t, float32(i+2), y)
 			}
+			require.NoError(t, first.Replay())
+			require.Equal(t, read(t, second.Out(0)), read(t, fresh.Value()))
 		}
 		require.NoError(t, first.Replay())
 		for i, y := range read(t, virtual) {
@@ -75,6 +80,7 @@ func TestOutsideStaysOutOfThePool(t *testing.T) {
 		for i := range n {
 			require.Equal(t, float32(7), read(t, old)[i])
 			require.Equal(t, float32(8), read(t, sum)[i])
+			require.Zero(t, read(t, asked)[i])
 		}
 	}
 }
@@ -134,4 +140,40 @@ func TestOutputsAreTheirOwnInAPool(t *testing.T) {
 			require.Equal(t, want[i], read(t, g.Out(i)), "round %d", round)
 		}
 	}
+}
+
+// Nor does a Var's memory come from the pool where warm-ups leave it set.
+func TestKeptVarsStayOutOfThePool(t *testing.T) {
+	dev := open(t)
+	s := dev.Stream()
+	pool := graphapi.NewPool(dev)
+	const n = 64
+	in := []*sinter.Tensor{sinter.Ones(dev, sinter.F32, n)}
+	first, err := graphapi.Capture(t.Context(), s, func(_ *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		y := in[0]
+		for range 8 {
+			y = y.Add(y.Sum()).CumSum(0).MulScalar(1e-3)
+		}
+		return []*sinter.Tensor{y.Sum()}, nil
+	}, in, graphapi.InPool(pool))
+	require.NoError(t, err)
+	var vars []*sinter.Var
+	for range 8 {
+		vars = append(vars, sinter.NewVar(sinter.Zeros(dev, sinter.F32, n)))
+	}
+	asked := vars[0].Value()
+	second, err := graphapi.Capture(t.Context(), s, func(_ *sinter.Stream, in []*sinter.Tensor) ([]*sinter.Tensor, error) {
+		for i, v := range vars {
+			v.Set(in[0].CumSum(0).AddScalar(float64(i)))
+		}
+		return nil, nil
+	}, in, graphapi.InPool(pool), graphapi.KeepWarmups())
+	require.NoError(t, err)
+	require.NoError(t, second.Replay())
+	require.NoError(t, first.Replay())
+	for i, v := range vars {
+		require.Equal(t, float32(i+1), read(t, v.Value())[0])
+		require.Equal(t, float32(i+n), read(t, v.Value())[n-1])
+	}
+	require.Zero(t, read(t, asked)[1])
 }
