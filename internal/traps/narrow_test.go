@@ -10,7 +10,7 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// same fills n elements with one value.
+// filled returns n elements of one value.
 func filled[T any](n int, v T) []T { return padded(n, v) }
 
 // halves rounds floats to f16.
@@ -180,11 +180,8 @@ func TestExtremaOfFewIntegers(t *testing.T) {
 // tensors.
 func TestBroadcastingOfEveryPair(t *testing.T) {
 	const m, n = 3, 5
-	for kind := ir.Kind(1); ; kind++ {
+	for _, kind := range ir.Kinds() {
 		info := ir.Lookup(kind)
-		if info == nil {
-			break
-		}
 		pair := ir.Operation{Kind: kind}
 		probe := ir.Operation{Kind: kind, Inputs: []ir.TensorRef{{DType: sinter.F32, Shape: sinter.Shape{1}}, {DType: sinter.F32, Shape: sinter.Shape{1}}}}
 		if info.Class != ir.ClassMap || probe.Check() != nil {
@@ -203,7 +200,7 @@ func TestBroadcastingOfEveryPair(t *testing.T) {
 				back := []sinter.Range{sinter.SpanStep(0, m, -1), sinter.SpanStep(0, n, -1)}
 				var out tensors
 				for _, p := range [][2]*tensor{{in[0], in[1]}, {in[2], in[3]}, {in[4], in[5]}, {in[3].Expand(m, n), in[5]}, {x.Slice(back...), x}, {x, x}} {
-					out = append(out, apply(p[0], p[1]).Expand(m, n).MulScalar(1), apply(whole(p[0]), whole(p[1])).MulScalar(1))
+					out = append(out, apply(p[0], p[1]).Expand(m, n).Repeat(1, 1), apply(whole(p[0]), whole(p[1])))
 				}
 				return out
 			},
