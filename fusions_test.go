@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/backend/fusion"
 	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -284,6 +285,43 @@ func TestFusionTable(t *testing.T) {
 	got, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Equal(t, b.String(), string(got), "run go test . -run FusionTable -update-fusions")
+}
+
+// In the decoder block, the softmax and both norms are each one kernel with
+// nothing of them elsewhere; the other six are the products with what is around
+// them.
+func TestDecoderBlockKernels(t *testing.T) {
+	dev, err := sinter.Open("null")
+	require.NoError(t, err)
+	defer dev.Close()
+	in := decoderInput(maker{newData(3), dev}, false)
+	require.NoError(t, dev.Flush(ctx))
+	var rows, products [][]ir.Kind
+	dev.Runtime().Observe(func(r *fusion.Run) {
+		for _, b := range r.Plan.Blocks {
+			var kinds []ir.Kind
+			reduces := false
+			for _, i := range b.Ops {
+				k := r.Segment.Ops[i].Kind
+				kinds, reduces = append(kinds, k), reduces || ir.Lookup(k).Class == ir.ClassReduce
+			}
+			switch {
+			case reduces:
+				require.Len(t, b.Calls, 1)
+				rows = append(rows, kinds)
+			case len(b.Calls) > 0:
+				require.Contains(t, kinds, ir.MatMul)
+				products = append(products, kinds)
+			}
+		}
+	})
+	require.NoError(t, dev.Stream().Scope(func(sc *sinter.Scope) error {
+		sc.Keep(decoderBlock(sc, in)[0])
+		return nil
+	}))
+	norm := []ir.Kind{ir.Mean, ir.Sub, ir.Square, ir.Mean, ir.Add, ir.Rsqrt, ir.Mul, ir.Mul, ir.Add}
+	require.Equal(t, [][]ir.Kind{norm, {ir.Max, ir.Sub, ir.Exp, ir.Sum, ir.Div}, norm}, rows)
+	require.Len(t, products, 6)
 }
 
 // Fused and unfused programs of the table give the same bits.
