@@ -94,9 +94,29 @@ func geluTanh(x float64) float64 {
 
 // sigmoidF64, siluF64, geluF64 and geluTanhF64 are those functions for results
 // that stay float64.
-func sigmoidF64(x float64) float64 { return 1 / (1 + expF64(-x)) }
+func sigmoidF64(x float64) float64 {
+	if x < -700 { // 1 + e^x is 1, and e^−x may overflow
+		return expF64(x)
+	}
+	return 1 / (1 + expF64(-x))
+}
 
 func siluF64(x float64) float64 { return x * sigmoidF64(x) }
+
+// erfinvF64 mends math.Erfinv, which is a few ulps off, by a step of Newton's
+// method: for small |x| by erf, for large by erfc, of which 1−|x| is exact.
+func erfinvF64(x float64) float64 {
+	y := math.Abs(math.Erfinv(x))
+	if y-y != 0 || y < 0x1p-20 {
+		return math.Erfinv(x)
+	}
+	miss := math.Erf(y) - math.Abs(x)
+	if math.Abs(x) > 0.5 {
+		miss = (1 - math.Abs(x)) - math.Erfc(y)
+	}
+	slope := 2 / math.SqrtPi * math.Exp(-float64(y*y))
+	return math.Copysign(y-miss/slope, x)
+}
 
 // geluF64 takes erfc at −x/√2 in the precision of double, since far out the
 // error of its operand is multiplied by its square.

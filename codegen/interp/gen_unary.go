@@ -540,7 +540,7 @@ func loopErfcF32(d []float32, a []float32) {
 func loopErfinvF64(d []float64, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Erfinv(x)
+		d[i] = erfinvF64(x)
 	}
 }
 func loopErfinvF32(d []float32, a []float32) {

@@ -25,7 +25,7 @@ var (
 	rootTwo   = exact(2).sqrt()
 	rootTwoPi = widePi.scale(1).sqrt()
 	geluRoot  = exact(2).div(widePi).sqrt() // √(2/π)
-	geluCubic = decimal("0.044715")
+	geluCubic = exact(0.044715)
 )
 
 // activations are the kinds of one float operand that are composites: one
@@ -189,8 +189,10 @@ func evalActivation(c *call) (Tensor, error) {
 		y, size := activations[c.op.Kind](exact(v), c.parameter())
 		out.F[i] = roundWide(out.DType, y)
 		switch c.op.Kind {
-		case ir.Mish: // a factor may be subnormal before it meets the operand
-			c.abs[i] = 2 * f.least() * max(1, math.Abs(v))
+		case ir.Mish, ir.Gelu, ir.GeluTanh, ir.Silu: // a factor may be subnormal before it meets the operand
+			if scale := max(1, math.Abs(v)); y.hi != 0 && math.Abs(y.hi) < math.Ldexp(scale, f.minExp) {
+				c.abs[i] = 2 * f.least() * scale
+			}
 		case ir.Celu:
 			c.abs[i] = 8 * f.unit() * size.hi
 		}
@@ -219,9 +221,9 @@ func evalDerivative(c *call) (Tensor, error) {
 			c.any[i] = math.Abs(y.hi) < 4*f.least()*math.Max(1, math.Abs(v)) || math.IsInf(v, 0)
 			continue
 		}
-		// Terms that cancel, and a derivative that is subnormal before it meets
-		// the gradient.
-		c.abs[i] = 8*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)*math.Max(1, math.Abs(v))
+		// Terms that cancel, each made of functions within 4 ulps (8 units), and a
+		// derivative that is subnormal before it meets the gradient.
+		c.abs[i] = 24*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)*math.Max(1, math.Abs(v))
 		// A product may overflow before the small factor, and so may the
 		// derivative; next to an infinite operand stands 0·∞.
 		c.any[i] = gradient*math.Max(1, math.Abs(c.parameter().hi)) > f.max/8 && math.Abs(y.hi) < 1+math.Abs(c.parameter().hi) || math.Abs(y.hi) > f.max && y.isFinite() || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]

@@ -99,6 +99,7 @@ func weigh(f format, scores, values []float64, doubt float64) (y wide, bound flo
 		}
 	}
 	y = weighted.div(sum)
+	overflows := magnitude > f.max/2 // before the division by the sum
 	magnitude /= sum.hi
 	if math.IsInf(magnitude, 0) && depth < -0.6*float64(f.minExp) || y.isNaN() {
 		return y, 0 // infinite or NaN in the format as well
@@ -109,7 +110,7 @@ func weigh(f format, scores, values []float64, doubt float64) (y wide, bound flo
 	deepest := -float64(f.minExp-f.precision) * math.Ln2 // an exponential is nothing below
 	relative := 2*doubt + math.Min(depth, deepest)*f.unit() + few
 	switch {
-	case math.IsInf(doubt, 0) || math.IsInf(magnitude, 0) || magnitude > f.max/2:
+	case math.IsInf(doubt, 0) || math.IsInf(magnitude, 0) || overflows:
 		return y, math.Inf(1)
 	case relative < 1:
 		bound = magnitude*math.Expm1(relative) + float64(len(scores)+1)*f.least()

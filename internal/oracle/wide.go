@@ -67,6 +67,9 @@ func (a wide) div(b wide) wide {
 	if q-q != 0 || q == 0 || math.IsInf(b.hi, 0) {
 		return exact(q)
 	}
+	if n := a.room(); n != 0 {
+		return a.scale(n).div(b).scale(-n)
+	}
 	r := a.sub(b.mul(exact(q)))
 	q2 := r.hi / b.hi
 	r = r.sub(b.mul(exact(q2)))
@@ -78,9 +81,24 @@ func (a wide) sqrt() wide {
 	if root == 0 || root-root != 0 {
 		return exact(root)
 	}
+	if n := a.room(); n != 0 {
+		return a.scale(n).sqrt().scale(-n / 2)
+	}
 	// One step of Newton's method.
 	rest := a.sub(exact(root).mul(exact(root)))
 	return normal(root, rest.hi/(2*root))
+}
+
+// room returns an even power of two that keeps products of about a's size, and
+// their lower parts, within float64; 0 if they are.
+func (a wide) room() int {
+	switch x := math.Abs(a.hi); {
+	case x > 0x1p1000:
+		return -100
+	case x != 0 && x < 0x1p-800:
+		return 300
+	}
+	return 0
 }
 
 // scale returns a·2^n.

@@ -52,6 +52,14 @@ func TestWideArithmetic(t *testing.T) {
 
 func TestWideSpecials(t *testing.T) {
 	inf := math.Inf(1)
+	for _, x := range []float64{math.MaxFloat64, 1.7e308, 1.2345e308, 5e-324, 1e-310, 3e-300} {
+		assert.InEpsilon(t, math.Sqrt(x), exact(x).sqrt().hi, 1e-15)
+		for _, y := range []float64{1, 3, 0.75, -1.5, 1e10, 1e-5, 1.3e154, math.MaxFloat64} {
+			if q := x / y; math.Abs(q) > 1e-300 {
+				assert.Equal(t, q, exact(x).div(exact(y)).hi, "%v / %v", x, y)
+			}
+		}
+	}
 	for x := 709.5; x < 900; x += 0.37 {
 		for name, got := range map[string]wide{"exp": wideExp(exact(x)), "cosh": wideCosh(exact(x + 1)), "sinh": wideSinh(exact(x + 1)), "pow": pow(2, 2*x)} {
 			assert.Equal(t, x > 709.782712893384 || name == "pow" || name != "exp" && x+1 > 710.4758600739439, math.IsInf(got.hi, 1), "%s %v", name, x)

@@ -12,7 +12,7 @@ var dtypesMade = []struct {
 	dtype  ir.DType
 	weight int
 }{
-	{ir.F32, 24}, {ir.BF16, 10}, {ir.F16, 6},
+	{ir.F32, 24}, {ir.BF16, 10}, {ir.F16, 6}, {ir.F64, 4},
 	{ir.I64, 8}, {ir.I32, 3}, {ir.I16, 1}, {ir.I8, 2}, {ir.U64, 1}, {ir.U32, 1}, {ir.U16, 1}, {ir.U8, 2},
 	{ir.Bool, 4}, {ir.F8E4M3, 1}, {ir.F8E5M2, 1},
 }

@@ -95,11 +95,9 @@ func (g *generator) lists(shape ir.Shape) (ir.TensorRef, bool) {
 		return ir.TensorRef{}, false
 	}
 	lists := g.shape(0)
-	for len(lists) > 2 || lists.NumElements()*max(1, k)*max(1, shape[k:].NumElements()) > g.options.MaxElements {
+	each := max(1, k) * max(1, shape[k:].NumElements())
+	for len(lists) > 2 || len(lists) > 0 && lists.NumElements()*each > g.options.MaxElements {
 		lists = lists[:len(lists)-1]
-		if len(lists) == 0 {
-			break
-		}
 	}
 	return g.indices(append(lists, k), n), true
 }

@@ -102,7 +102,7 @@ var unary = slices.Concat(
 	wide("Asin", "math.Asin", "asin"), same("Acos", "acos"), same("Atan", "math.Atan"),
 	same("Sinh", "sinh"), same("Cosh", "cosh"), wide("Tanh", "tanh", "math.Tanh"),
 	same("Asinh", "math.Asinh"), same("Acosh", "math.Acosh"), same("Atanh", "math.Atanh"),
-	wide("Erf", "erf", "math.Erf"), same("Erfc", "math.Erfc"), same("Erfinv", "math.Erfinv"),
+	wide("Erf", "erf", "math.Erf"), same("Erfc", "math.Erfc"), wide("Erfinv", "math.Erfinv", "erfinvF64"),
 	wide("Lgamma", "lgamma", "lgammaF64"), same("Digamma", "digamma"),
 	same("Round", "math.RoundToEven"), same("Floor", "math.Floor"), same("Ceil", "math.Ceil"), same("Trunc", "math.Trunc"), same("Frac", "frac"),
 	wide("Sigmoid", "sigmoid", "sigmoidF64"), wide("Silu", "silu", "siluF64"), wide("Gelu", "gelu", "geluF64"),
