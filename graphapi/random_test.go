@@ -2,14 +2,12 @@ package graphapi_test
 
 import (
 	"context"
-	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/backend/fusion"
-	"github.com/sinter-ml/sinter/graphapi"
 	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/internal/progen"
 	"github.com/sinter-ml/sinter/ir"
@@ -107,61 +105,4 @@ func readAll(t *testing.T, ts []*sinter.Tensor) [][]byte {
 		out = append(out, b)
 	}
 	return out
-}
-
-// TestRandomReplayedEqualsRecorded captures random programs with effects and
-// compares replays on fresh inputs, outputs and Vars, with recording the same
-// operations anew without fusion.
-func TestRandomReplayedEqualsRecorded(t *testing.T) {
-	n := uint64(300)
-	if testing.Short() {
-		n = 60
-	}
-	for seed := range n {
-		replayedEqualsRecorded(t, seed)
-	}
-}
-
-// The same while the collector runs all the time: nothing a graph needs is freed
-// early. Freed memory is poisoned.
-func TestRandomReplayedUnderARestlessCollector(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(1))
-	n := uint64(60)
-	if testing.Short() {
-		n = 6
-	}
-	for seed := range n {
-		replayedEqualsRecorded(t, 5000+seed)
-	}
-}
-
-func replayedEqualsRecorded(t *testing.T, seed uint64) {
-	t.Helper()
-	p := progen.Generate(seed, progen.DefaultOptions())
-	d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: 0.05})
-	plain := open(t, sinter.WithFusion(false))
-	want := load(plain, p, d)
-	dev := open(t)
-	got := load(dev, p, d)
-	g, err := graphapi.Capture(context.Background(), dev.Stream(), got.record, inputs(dev, p, d))
-	require.NoError(t, err, "seed %d\n%s", seed, p)
-	require.True(t, g.IsHardware(), "seed %d: %v\n%s", seed, g.FallbackReason(), p)
-	require.Equal(t, want.state(t), got.state(t), "capturing is not seen: seed %d\n%s", seed, p)
-	for round := range uint64(3) {
-		d, _ := progen.RandomData(p, seed+1000*round, progen.DataOptions{Special: 0.05})
-		require.NoError(t, g.Replay(inputs(dev, p, d)...), "seed %d\n%s", seed, p)
-		outs, err := want.record(plain.Stream(), inputs(plain, p, d))
-		require.NoError(t, err)
-		expected := readAll(t, outs)
-		for i := range outs {
-			b, err := sinter.ReadBytes(context.Background(), g.Out(i))
-			require.NoError(t, err, "seed %d\n%s", seed, p)
-			oracle.Canonical(outs[i].DType(), b)
-			require.Equal(t, expected[i], b, "seed %d round %d output %d\n%s", seed, round, p.Outputs[i], p)
-		}
-		require.Equal(t, want.state(t), got.state(t), "seed %d round %d\n%s", seed, round, p)
-	}
-	require.NoError(t, g.Close())
-	require.NoError(t, dev.Close())
-	require.NoError(t, plain.Close())
 }

@@ -19,25 +19,6 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "the seed of TestDifferential's first program")
 )
 
-// campaignProgram returns the program of a seed, and its data's rate of special
-// values. Most are small, so that many differ; some are large.
-func campaignProgram(seed uint64) (*ir.Program, float64) {
-	o := progen.Options{Ops: 4 + int(seed%13), MaxElements: 200}
-	switch {
-	case seed%31 == 0:
-		o.Ops, o.MaxElements = 40, 1500
-	case seed%7 == 0:
-		o.Ops = 24
-	}
-	if seed%3 == 2 {
-		o.Special = 0.05
-	}
-	if seed%5 == 4 {
-		o.Empty = 0.02
-	}
-	return progen.Generate(seed, o), o.Special
-}
-
 // TestDifferential runs random programs unfused, compares every result with the
 // oracle, and runs them again in two other ways in turn, which must give the
 // same bits. With -programs and -seed it is a campaign of any length; its last
@@ -59,7 +40,7 @@ func TestDifferential(t *testing.T) {
 			defer kept.close()
 			for i := next.Add(1) - 1; i < n && found.few(); i = next.Add(1) - 1 {
 				seed := *firstSeed + i
-				p, special := campaignProgram(seed)
+				p, special := progen.Varied(seed)
 				operations.Add(uint64(len(p.Ops)))
 				check := func(play playing, p *ir.Program) error {
 					d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: special})

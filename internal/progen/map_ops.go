@@ -79,6 +79,10 @@ func (g *generator) bits() {
 			o.Attrs.DType, o.Scalars = x.DType, []ir.Scalar{ir.FloatScalar(x.DType, 0)}
 		})
 		x, _ = g.apply(ir.Where, nil, nan, zero, x)
+		if g.src.intn(4) == 0 { // the bits of an 8-bit float
+			x, _ = g.apply(ir.Cast, withDType(pick(g, ir.F8E4M3, ir.F8E5M2)), x)
+			to = []ir.DType{ir.U8, ir.I8}
+		}
 	}
 	g.apply(ir.Bitcast, func(o *ir.Operation) { o.Attrs.DType = pick(g, to...) }, x)
 }
