@@ -119,6 +119,10 @@ func (t *Tensor) triangle(c compound, name string, offset int, compare ir.Kind) 
 	if rank < 2 {
 		return c.fail(name, t, &ShapeError{Msg: fmt.Sprintf("rank %d has no last two axes", rank)})
 	}
+	if dt := t.DType(); dt.IsFloat8() { // storage; its zero has no bit set
+		bits := c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: U8}}, t)
+		return c.op(ir.Operation{Kind: ir.Bitcast, Attrs: ir.Attrs{DType: dt}}, bits.triangle(c, name, offset, compare))
+	}
 	rows, columns := t.Dim(-2), t.Dim(-1)
 	offset = min(max(offset, -rows-1), columns+1) // beyond, nothing changes
 	shifted := c.scalar(ir.Add, c.count(rows, 0, 2), float64(offset))

@@ -20,7 +20,7 @@ func composed() []string {
 		"SumAs", "ProdAs", "MeanAs", "CumSumAs", "CumProdAs", "SortWith", "TopKWith", "MaxWith", "MinWith", "MaxAbs",
 		"Dot", "Outer", "HardTanh", "Relu6", "Glu", "BatchNormTrain", "MaskedSelect", "Nonzero", "Unique", "OneHot",
 	}
-	for _, c := range append(moveCases(), storageCases()...) {
+	for _, c := range moveCases() {
 		names = append(names, c.name)
 	}
 	return names

@@ -239,6 +239,10 @@ func floats(d data, t ir.DType, add adder) {
 		attend(sinter.AttentionOptions{Scale: 0.3, Causal: true, Offset: -1}), x(1, 2, 5, 4), x(1, 2, 5, 4), x(1, 2, 5, 4))
 	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, attend(sinter.AttentionOptions{}), x(1, 2, 3, 4), x(1, 1, 6, 4), x(1, 1, 6, 4), d.make(ir.Bool, false, 3, 6))
 	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, attend(sinter.AttentionOptions{}), x(1, 2, 3, 4), x(1, 1, 6, 4), x(1, 1, 6, 4), x(1, 2, 1, 6))
+	flipped := func(in tensors) *tensor { // views of nothing, whose strides are 0
+		return in[0].Attention(in[1].Flip(), in[2].Flip(), sinter.AttentionOptions{})
+	}
+	add("Attention", ir.Operation{Kind: ir.Attention, Scalars: half}, flipped, x(1, 2, 3, 4), x(1, 1, 0, 4), x(1, 1, 0, 4))
 }
 
 func TestSpecial(t *testing.T) {

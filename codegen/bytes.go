@@ -69,7 +69,7 @@ func (k *Kernel) touched(l *Launch, access int, through uint64, elements bool) i
 		if axis >= k.Outer && !elements {
 			break
 		}
-		if d == 0 && !(k.Template == Attention && axis >= k.Outer && a.Strides[axis] == 0) {
+		if d == 0 && !k.readsWithout(access, axis, a.Strides[axis]) {
 			return 0
 		}
 		first, end := 0, d

@@ -187,8 +187,8 @@ func (c *Checker) bounds(l *Launch, i, axes int, sizes []int) error {
 		first, last := 0, 0
 		if axis < axes {
 			last = l.Dims[axis] - 1
-			if c.k.Template == Attention && axis >= c.k.Outer && a.Strides[axis] == 0 {
-				last = max(last, 0) // an empty head axis keeps nobody from reading V
+			if c.k.readsWithout(i, axis, a.Strides[axis]) {
+				last = max(last, 0)
 			}
 		}
 		for _, w := range a.Window {
@@ -219,6 +219,13 @@ func (c *Checker) bounds(l *Launch, i, axes int, sizes []int) error {
 		return c.failAccess(i, "reaches elements %d to %d of buffer %d, which has %d", lo, hi, b, n)
 	}
 	return nil
+}
+
+// readsWithout reports whether an access reads even where an axis is empty: an
+// attention reads V where there are no head dims, and Q where there are no
+// keys.
+func (k *Kernel) readsWithout(access, axis, stride int) bool {
+	return k.Template == Attention && stride == 0 && (axis > k.Outer || axis == k.Outer && access == 0)
 }
 
 // extend widens the range of positions lo..hi by an axis with coordinates

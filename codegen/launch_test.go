@@ -203,6 +203,18 @@ func TestAttentionReadsValuesWithoutHeadDims(t *testing.T) {
 	assert.ErrorContains(t, CheckLaunch(attentionKernel(), l, []int{0, 0, 44, 8, 24}), "access 2")
 }
 
+func TestAttentionReadsNoKeysWhereThereAreNone(t *testing.T) {
+	// Strides of an axis of length 0 say nothing: of keys, values and mask
+	// nothing is read. Q is.
+	l := &Launch{Dims: []int{1, 1, 2, 3, 0, 4}, Params: []uint64{0, 0}, Access: []AccessArgs{
+		{Strides: []int{8, 8, 4, 0, 0, 1}}, {Strides: []int{0, 0, 0, 0, 0, 1}},
+		{Strides: []int{0, 0, 0, 1, 0, 0}}, {Strides: []int{0, 0, 0, 0, 0, 0}},
+		{Strides: []int{6, 6, 3, 1, 0, 0}},
+	}}
+	assert.NoError(t, CheckLaunch(attentionKernel(), l, []int{32, 0, 0, 0, 24}))
+	assert.ErrorContains(t, CheckLaunch(attentionKernel(), l, []int{28, 0, 0, 0, 24}), "access 0")
+}
+
 // The check agrees with visiting every point.
 func TestBoundsAreExact(t *testing.T) {
 	k := &Kernel{

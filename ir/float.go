@@ -21,11 +21,12 @@ type Float8E5M2 uint8
 func (b BFloat16) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
 
 // BFloat16FromFloat32 rounds f to the nearest bfloat16, ties to even. A NaN
-// stays a NaN; values too large become infinite.
+// stays a NaN, that of a bfloat16 with the same bits; values too large become
+// infinite.
 func BFloat16FromFloat32(f float32) BFloat16 {
 	u := math.Float32bits(f)
-	if u&0x7fffffff > 0x7f800000 {
-		return BFloat16(u>>16 | 0x40)
+	if u&magnitude > 0x7f800000 {
+		return BFloat16(u>>31<<15 | 0x7f80 | payload(u, 7))
 	}
 	return BFloat16((u + 0x7fff + u>>16&1) >> 16)
 }
@@ -55,6 +56,17 @@ func (s small) encode(u uint32) uint32 {
 	return (u - s.rebias<<23 + 1<<(drop-1) - 1 + u>>drop&1) >> drop
 }
 
+// payload returns what a NaN of so many mantissa bits keeps of the mantissa of
+// the float32 NaN u: the upper bits, so that a small NaN made a float32 and back
+// stays as it is (Bitcast shows the difference), or, where those are 0, which
+// would be infinity, the quiet bit.
+func payload(u uint32, mantissa uint) uint32 {
+	if p := u & 0x7fffff >> (23 - mantissa); p != 0 {
+		return p
+	}
+	return 1 << (mantissa - 1)
+}
+
 // decode returns the value of a code without sign that is neither infinite nor
 // NaN.
 func (s small) decode(code uint32) float32 {
@@ -80,13 +92,13 @@ func (h Float16) Float32() float32 {
 }
 
 // Float16FromFloat32 rounds f to the nearest Float16, ties to even. A NaN
-// stays a NaN; values too large become infinite.
+// stays a NaN, that of a Float16 with the same bits; values too large become infinite.
 func Float16FromFloat32(f float32) Float16 {
 	u := math.Float32bits(f)
 	sign := u >> 16 & 0x8000
 	switch u &= magnitude; {
 	case u > 0x7f800000:
-		return Float16(sign | 0x7e00 | u>>13&0x1ff)
+		return Float16(sign | 0x7c00 | payload(u, 10))
 	case u >= 0x47800000: // 2¹⁶
 		return Float16(sign | 0x7c00)
 	}
@@ -138,7 +150,7 @@ func Float8E5M2FromFloat32(f float32, saturate bool) Float8E5M2 {
 	sign := u >> 24 & 0x80
 	switch u &= magnitude; {
 	case u > 0x7f800000:
-		return Float8E5M2(sign | 0x7e | u>>21&1)
+		return Float8E5M2(sign | 0x7c | payload(u, 2))
 	case u < 0x7f800000:
 		if code := f8e5.encode(u); code <= 0x7b {
 			return Float8E5M2(sign | code)

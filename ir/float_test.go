@@ -125,6 +125,7 @@ func TestSmallFloatCodes(t *testing.T) {
 				if got == got || f.decode(back) == f.decode(back) || f.decode(backNoLimit) == f.decode(backNoLimit) {
 					t.Fatalf("%s %#x: %v, no NaN", f.name, code, got)
 				}
+				assert.Equal(t, []int{code, code}, []int{back, backNoLimit}, "%s: a NaN keeps its bits", f.name)
 			}
 		}
 	}
