@@ -19,8 +19,14 @@ type loading struct {
 }
 
 // Rename gives, for a parameter's path, the name of its tensor in the file.
-// Two parameters may share a tensor.
-func Rename(f func(path string) string) LoadOption { return func(l *loading) { l.rename = f } }
+// Two parameters may share a tensor. A nil f keeps the paths.
+func Rename(f func(path string) string) LoadOption {
+	return func(l *loading) {
+		if f != nil {
+			l.rename = f
+		}
+	}
+}
 
 // IgnoreUnexpected lets tensors of the file that no parameter has be, when f
 // says so of their name; a nil f says so of all.
@@ -83,14 +89,19 @@ func (e *LoadError) Error() string {
 func LoadInto(ctx context.Context, module any, f *safetensors.File, opts ...LoadOption) error {
 	l := loading{rename: func(path string) string { return path }}
 	for _, o := range opts {
-		o(&l)
+		if o != nil {
+			o(&l)
+		}
 	}
 	entries, err := l.match(module, f)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		err := ctx.Err()
+		err := error(nil)
+		if ctx != nil {
+			err = ctx.Err()
+		}
 		if err == nil {
 			err = e.load(ctx, f)
 		}

@@ -18,7 +18,9 @@ type config struct {
 func configure(opts []Option, init Init) config {
 	c := config{dtype: sinter.F32, init: init}
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	return c
 }
@@ -27,8 +29,14 @@ func configure(opts []Option, init Init) config {
 func WithDType(d sinter.DType) Option { return func(c *config) { c.dtype = d } }
 
 // WithInit sets what weights start as. Biases of norms and the weights of norms
-// start as zeros and ones whatever it is.
-func WithInit(f Init) Option { return func(c *config) { c.init = f } }
+// start as zeros and ones whatever it is. A nil f changes nothing.
+func WithInit(f Init) Option {
+	return func(c *config) {
+		if f != nil {
+			c.init = f
+		}
+	}
+}
 
 // WithoutBias leaves the bias out.
 func WithoutBias() Option { return func(c *config) { c.noBias = true } }

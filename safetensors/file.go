@@ -64,6 +64,9 @@ func Parse(b []byte) (*File, error) { return Read(bytes.NewReader(b), int64(len(
 // Read checks a file of the given size behind r; the rules are those of
 // [Parse]. Only the header is read now, the data when asked for.
 func Read(r io.ReaderAt, size int64) (*File, error) {
+	if r == nil {
+		return nil, &ir.ArgumentError{Msg: "reader is nil"}
+	}
 	text, err := readHeader(r, size)
 	if err != nil {
 		return nil, err
@@ -190,19 +193,32 @@ func byteSize(d DType, shape ir.Shape) (uint64, Reason) {
 
 // Close closes the file that Open opened; for Parse and Read it does nothing.
 func (f *File) Close() error {
-	if f.closer == nil {
+	if f == nil || f.closer == nil {
 		return nil
 	}
 	return f.closer.Close()
 }
 
 // Metadata returns a copy of the header's "__metadata__", nil if it has none.
-func (f *File) Metadata() map[string]string { return maps.Clone(f.metadata) }
+func (f *File) Metadata() map[string]string {
+	if f == nil {
+		return nil
+	}
+	return maps.Clone(f.metadata)
+}
+
+// sorted returns the entries by name, none of a file that is nil.
+func (f *File) sorted() []Entry {
+	if f == nil {
+		return nil
+	}
+	return f.entries
+}
 
 // Names returns the names of the tensors, sorted.
 func (f *File) Names() []string {
-	names := make([]string, len(f.entries))
-	for i, e := range f.entries {
+	names := make([]string, len(f.sorted()))
+	for i, e := range f.sorted() {
 		names[i] = e.Name
 	}
 	return names
@@ -211,7 +227,7 @@ func (f *File) Names() []string {
 // All yields every name and entry, sorted by name.
 func (f *File) All() iter.Seq2[string, Entry] {
 	return func(yield func(string, Entry) bool) {
-		for _, e := range f.entries {
+		for _, e := range f.sorted() {
 			if !yield(e.Name, e.clone()) {
 				return
 			}
@@ -221,7 +237,7 @@ func (f *File) All() iter.Seq2[string, Entry] {
 
 // Entry returns the entry of the given name and whether there is one.
 func (f *File) Entry(name string) (Entry, bool) {
-	i, ok := slices.BinarySearchFunc(f.entries, name, func(e Entry, name string) int {
+	i, ok := slices.BinarySearchFunc(f.sorted(), name, func(e Entry, name string) int {
 		return strings.Compare(e.Name, name)
 	})
 	if !ok {

@@ -210,3 +210,24 @@ func TestOpenErrors(t *testing.T) {
 	assert.Equal(t, ReasonTruncated, format.Reason)
 	assert.ErrorContains(t, err, path)
 }
+
+// A file, reader or writer that is nil is empty or a typed error.
+func TestNothing(t *testing.T) {
+	var argument *ir.ArgumentError
+	_, err := Read(nil, 8)
+	require.ErrorAs(t, err, &argument)
+	require.ErrorAs(t, Write(nil, nil, nil), &argument)
+	for _, f := range []*File{nil, {}} {
+		require.NoError(t, f.Close())
+		require.Empty(t, f.Metadata())
+		require.Empty(t, f.Names())
+		for name := range f.All() {
+			t.Error(name)
+		}
+		_, ok := f.Entry("x")
+		require.False(t, ok)
+		var missing *NotFoundError
+		_, _, _, err := f.Bytes("x")
+		require.ErrorAs(t, err, &missing)
+	}
+}

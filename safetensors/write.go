@@ -28,6 +28,9 @@ type Tensor struct {
 // give the same bytes. A tensor that no reader would take is a *FormatError and
 // nothing is written.
 func Write(w io.Writer, tensors map[string]Tensor, metadata map[string]string) error {
+	if w == nil {
+		return &ir.ArgumentError{Msg: "writer is nil"}
+	}
 	order, err := layout(tensors)
 	if err != nil {
 		return err
