@@ -258,9 +258,33 @@ func TestSwitches(t *testing.T) {
 	t.Setenv("SINTER_NO_PASSES", "cse")
 	require.Equal(t, int64(2), chain())
 	var argument *sinter.ArgumentError
-	for _, o := range []sinter.Option{sinter.WithoutFusers("x"), sinter.WithoutPasses("y")} {
+	for _, o := range []sinter.Option{sinter.WithoutFusers("x"), sinter.WithoutPasses("y"), sinter.WithoutRules("z"), sinter.WithoutRules("kind")} {
 		_, err := sinter.Open("cpu", o)
 		require.ErrorAs(t, err, &argument)
 		require.Contains(t, err.Error(), "only ")
 	}
+}
+
+// A rule of cost that is switched off fuses what it refused, with the same bits.
+func TestWithoutRules(t *testing.T) {
+	run := func(opts ...sinter.Option) ([]float32, int64) {
+		dev := open(t, opts...)
+		x := sinter.From(dev, floats32(newData(37), 32*32), 32, 32)
+		w := sinter.From(dev, floats32(newData(38), 32*256), 32, 256)
+		require.NoError(t, dev.Flush(ctx))
+		before := dev.Stats()
+		y := x
+		for range 8 {
+			y = y.Gelu()
+		}
+		return read[float32](t, y.MatMul(w)), dev.Stats().Sub(before).Device.Launches
+	}
+	want, apart := run()
+	got, together := run(sinter.WithoutRules("prologue", "no-gain"))
+	require.Equal(t, want, got)
+	require.Equal(t, []int64{2, 1}, []int64{apart, together}, "launches")
+	t.Setenv("SINTER_NO_RULES", "prologue,no-gain")
+	got, together = run()
+	require.Equal(t, want, got)
+	require.Equal(t, int64(1), together)
 }
