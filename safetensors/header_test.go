@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -209,6 +210,10 @@ func FuzzParse(f *testing.F) {
 	f.Add(build(`{}`, nil))
 	f.Add(build(one("F4", "[2]", "[0,1]"), []byte{9}))
 	f.Add(build(one("BOOL", "[2]", "[0,2]"), []byte{0, 7}))
+	for d := Bool; d < numDTypes; d++ {
+		n := int(dtypeInfo[d].bits) // bytes of eight elements
+		f.Add(build(one(d.String(), "[8]", "[0,"+strconv.Itoa(n)+"]"), make([]byte, n)))
+	}
 	f.Add(build(`{"__metadata__":{"\ud83d\ude00":"b"},"x":{"a":[[]],"dtype":"I64","shape":[0,1],"data_offsets":[0,0]}}`, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := Parse(b)

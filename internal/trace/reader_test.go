@@ -15,7 +15,7 @@ import (
 )
 
 // sample is a closed trace with a few segments and counts.
-func sample(t *testing.T) []byte {
+func sample(t testing.TB) []byte {
 	t.Helper()
 	ctx := context.Background()
 	rt := open(t, fusion.Options{})
@@ -123,6 +123,7 @@ func TestReadErrorsAreTold(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
+	f.Add(sample(f))
 	f.Add([]byte(`{"version":"sinter.trace v1"}` + "\n" + `{"id":1,"count":3}` + "\n"))
 	f.Add([]byte(`{"version":"sinter.trace v1"}` + "\n" +
 		`{"id":1,"segment":{"program":{"version":"sinter.program v1","inputs":[{"id":0,"dtype":"f32","shape":[2]}]},"tensors":[{"id":0}],"blocks":[],"log":{"decisions":null}}}` + "\n"))

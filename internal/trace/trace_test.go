@@ -27,7 +27,7 @@ import (
 // marker is a value whose bytes must not get into a trace.
 const marker = 123456.789
 
-func open(t *testing.T, o fusion.Options) *fusion.Runtime {
+func open(t testing.TB, o fusion.Options) *fusion.Runtime {
 	t.Helper()
 	o.Fusers = fuser.Default()
 	rt, err := fusion.New(null.Open(backend.Options{}), o)
