@@ -51,13 +51,10 @@ func generated() (unary, parametric, binary, pair, reduce []ir.Kind) {
 	return unary, parametric, binary, pair, reduce
 }
 
-// rough are the functions that miss the ulps of the rules in double precision.
-var rough = []ir.Kind{ir.GeluTanh}
-
 func dtypesOf(k ir.Kind) []ir.DType {
 	var out []ir.DType
 	for _, d := range ir.DTypes() {
-		if ir.Lookup(k).DTypes.Has(d) && !(d == ir.F64 && slices.Contains(rough, k)) {
+		if ir.Lookup(k).DTypes.Has(d) {
 			out = append(out, d)
 		}
 	}
