@@ -27,6 +27,9 @@ import (
 // It returns f's error if the plain run fails, and an *ArgumentError if that
 // run does not repeat itself.
 func Bisect(ctx context.Context, name string, f func(d *Device) ([]*Tensor, error), opts ...Option) (*Bisection, error) {
+	if f == nil {
+		return nil, errNoFunction
+	}
 	b := &bisector{ctx: ctx, name: name, f: f, opts: opts, out: new(Bisection)}
 	if err := b.search(); err != nil {
 		return nil, err
@@ -225,7 +228,13 @@ func (b *bisector) run(t trial) (out []outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range tensors {
+	for i, x := range tensors {
+		switch rt := x.val().Runtime(); {
+		case x == nil:
+			return nil, &ArgumentError{Msg: fmt.Sprintf("output %d is nil", i)}
+		case rt != nil && rt != dev.rt:
+			return nil, &ArgumentError{Msg: fmt.Sprintf("output %d is of another device than the one given", i)}
+		}
 		out = append(out, outcomeOf(b.ctx, x))
 	}
 	return out, b.ctx.Err()

@@ -1,6 +1,7 @@
 package sinter
 
 import (
+	"math"
 	"reflect"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
@@ -129,7 +130,7 @@ func Eye(at Placer, dtype DType, rows, columns int) *Tensor {
 
 // Linspace makes a rank-1 tensor of n numbers from start to end, both included:
 // start + i·(end − start)/(n − 1) in double precision, rounded once; integers
-// truncate.
+// truncate, and their dtype must hold both ends.
 func Linspace(at Placer, dtype DType, start, end float64, n int) *Tensor {
 	c := compoundAt(at)
 	if c.s == nil {
@@ -143,7 +144,14 @@ func Linspace(at Placer, dtype DType, start, end float64, n int) *Tensor {
 	switch {
 	case dtype == Bool:
 		return c.fail("Linspace", nil, &DTypeError{Msg: "is not defined for bool"})
-	case dtype.IsInt(), dtype.IsFloat8():
+	case dtype.IsInt():
+		for _, end := range []float64{start, end} {
+			if _, err := scalarOf(dtype, math.Trunc(end)); err != nil {
+				return c.fail("Linspace", nil, err)
+			}
+		}
+		made = F64 // and cast
+	case dtype.IsFloat8():
 		made = F64 // and cast
 	}
 	t := c.make(ir.Operation{Kind: ir.Arange, Attrs: ir.Attrs{Shape: Shape{n}, DType: made}, Scalars: []ir.Scalar{ir.F64Scalar(start), ir.F64Scalar(step)}})

@@ -3,6 +3,7 @@ package sinter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/sinter-ml/sinter/backend"
@@ -50,7 +51,8 @@ func WithLogger(l *slog.Logger) Option {
 // WithSeed starts the device's random numbers.
 func WithSeed(seed uint64) Option { return func(c *config) { c.fusion.Seed = seed } }
 
-// WithWorkers sets how many threads a host device works with.
+// WithWorkers sets how many threads a host device works with; the default is
+// GOMAXPROCS.
 func WithWorkers(n int) Option { return func(c *config) { c.backend.Workers = n } }
 
 // WithMemoryLimit sets the most bytes the device takes.
@@ -104,7 +106,7 @@ func Open(name string, opts ...Option) (*Device, error) {
 			o(&c)
 		}
 	}
-	if err := c.choose(); err != nil {
+	if err := errors.Join(c.check(), c.choose()); err != nil {
 		return nil, err
 	}
 	dev, err := backend.Open(name, c.backend)
@@ -126,6 +128,22 @@ func Open(name string, opts ...Option) (*Device, error) {
 		rt.Observe(d.trace.Observe)
 	}
 	return d, nil
+}
+
+// check refuses sizes below 0; 0 stands for the default.
+func (c *config) check() error {
+	for _, o := range []struct {
+		name string
+		n    int64
+	}{
+		{"WithWorkers", int64(c.backend.Workers)}, {"WithMemoryLimit", c.backend.MemoryLimit},
+		{"WithQueueLimit", int64(c.fusion.QueueLimit)}, {"WithPlanCache", int64(c.fusion.PlanCache)},
+	} {
+		if o.n < 0 {
+			return &ArgumentError{Msg: fmt.Sprintf("%s(%d): the number is negative", o.name, o.n)}
+		}
+	}
+	return nil
 }
 
 // Name returns the name of the device, such as "cpu".
@@ -169,11 +187,16 @@ func (d *Device) NewStream() *Stream {
 
 // Scope runs f in a scope on a stream of its own; see [Stream.Scope].
 func (d *Device) Scope(f func(*Scope) error) error {
-	s := d.NewStream()
-	if s == nil {
+	rt := d.Runtime()
+	if rt == nil {
 		return errNoPlace
 	}
-	err := s.Scope(f)
+	on, err := rt.NewStream()
+	if err != nil {
+		return err
+	}
+	s := &Stream{s: on}
+	err = s.Scope(f)
 	if cerr := s.Close(); err == nil {
 		err = cerr
 	}
@@ -198,8 +221,8 @@ func (d *Device) Flush(ctx context.Context) error {
 }
 
 // Close executes what is queued, ends the device and returns the first error
-// nobody was told of. It may be called again; after it every use of the device
-// is a *ClosedError or *DeviceError.
+// nobody was told of. It may be called again; after it every use of the device,
+// but to save plans and to read counters, is a *ClosedError or *DeviceError.
 func (d *Device) Close() error {
 	if d.Runtime() == nil {
 		return errNoPlace

@@ -38,7 +38,11 @@ func from(s *fusion.Stream, dtype DType, shape []int, n int, data []byte, pc uin
 	sh := append(Shape{}, shape...)
 	err := checkShape(dtype, sh)
 	if err == nil {
-		if want := sh.NumElements(); n != want || len(data) != want*dtype.Size() {
+		switch want := sh.NumElements(); {
+		case n == want && len(data) == want*dtype.Size():
+		case len(data) != n*dtype.Size():
+			err = &ShapeError{Msg: fmt.Sprintf("%d bytes for shape %v of %v, which takes %d", len(data), sh, dtype, want*dtype.Size())}
+		default:
 			err = &ShapeError{Msg: fmt.Sprintf("%d elements for shape %v, which has %d", n, sh, want)}
 		}
 	}

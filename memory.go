@@ -58,9 +58,9 @@ func (d *Device) Trim(ctx context.Context) (int64, error) {
 // PersistentAllocations runs f, such as the loading of a model. Memory that the
 // device's streams allocate meanwhile, on any goroutine, fits exactly instead of
 // being padded to a size class, and once freed serves only buffers of the same
-// size. What was queued before runs first, and what f recorded before
-// PersistentAllocations returns f's error, else the first error nobody was told
-// of. Graphs being captured keep to their own pools.
+// size. What was queued before runs first, and what f recorded runs before
+// PersistentAllocations returns: with f's error, else the first error nobody was
+// told of. Graphs being captured keep to their own pools.
 func (d *Device) PersistentAllocations(f func() error) error {
 	rt := d.Runtime()
 	switch {

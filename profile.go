@@ -2,7 +2,9 @@ package sinter
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
 )
@@ -85,6 +87,9 @@ func (s *Stream) Profile(ctx context.Context, f func() error) (*ProfileReport, e
 func WriteChromeTrace(w io.Writer, reports ...*ProfileReport) error {
 	if w == nil {
 		return &ArgumentError{Msg: "writer is nil"}
+	}
+	if i := slices.Index(reports, nil); i >= 0 {
+		return &ArgumentError{Msg: fmt.Sprintf("report %d is nil", i)}
 	}
 	return fusion.WriteChromeTrace(w, reports...)
 }

@@ -29,7 +29,7 @@ func NewStaging[T Elem](d *Device, n int) (*Staging[T], error) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
 	switch {
-	case d == nil:
+	case d.Runtime() == nil:
 		return nil, errNoPlace
 	case n < 0 || n > math.MaxInt/size:
 		return nil, &ArgumentError{Msg: fmt.Sprintf("staging memory of %d elements", n)}

@@ -100,7 +100,7 @@ func (t *Tensor) Stream() *Stream {
 
 // On returns the same tensor, with operations on it recording on s.
 func (t *Tensor) On(s *Stream) *Tensor {
-	if s == nil {
+	if s.Runtime() == nil {
 		return t.failed("On", &ArgumentError{Msg: "stream is nil"})
 	}
 	return &Tensor{v: t.val(), on: s.s}

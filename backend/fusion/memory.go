@@ -77,6 +77,9 @@ func (rt *Runtime) Trim(ctx context.Context) (int64, error) {
 // captures keep to their own pools. It returns f's error, else the first error
 // nobody was told of.
 func (rt *Runtime) PersistentAllocations(f func() error) error {
+	if rt.closed.Load() {
+		return &ClosedError{"device " + rt.dev.Name()}
+	}
 	ctx := context.Background()
 	_ = rt.drainAll(ctx, false) // what was recorded before is none of it
 	rt.persistent.Add(1)

@@ -190,6 +190,9 @@ func (rt *Runtime) open() []*Stream {
 // Flush submits what every stream has queued, and returns the first error
 // nobody was told of.
 func (rt *Runtime) Flush(ctx context.Context) error {
+	if rt.closed.Load() {
+		return &ClosedError{"device " + rt.dev.Name()}
+	}
 	ctx = given(ctx)
 	var first error
 	for _, s := range rt.open() {
