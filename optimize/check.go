@@ -152,7 +152,7 @@ func (c *checker) fates() error {
 }
 
 // recipes checks that recipes are closed: every operand is in memory after the
-// segment or computed by the recipe, and no effect is run again.
+// segment or computed by the recipe, not both, and no effect is run again.
 func (c *checker) recipes() error {
 	for t := range c.p.Fates {
 		ops, ok := c.p.Recipes[ir.TensorID(t)]
@@ -163,6 +163,9 @@ func (c *checker) recipes() error {
 			return fmt.Errorf("recipe of t%d is %v", t, ops)
 		}
 		for _, op := range ops {
+			if made := c.seg.Ops[op].Outputs[0].ID; c.p.Fates[made] == Stored {
+				return fmt.Errorf("recipe of t%d leads through t%d, which is stored", t, made)
+			}
 			if ir.Lookup(c.seg.Ops[op].Kind).Class == ir.ClassEffect {
 				return fmt.Errorf("recipe of t%d runs the effect %s", t, opName(c.seg, op))
 			}

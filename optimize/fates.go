@@ -143,7 +143,10 @@ func (f *fates) hold(t ir.TensorID) {
 // much in memory.
 func (f *fates) virtual(op int, t ir.TensorID) {
 	f.fate[t] = Virtual
-	ops, leaves := f.recipe(op)
+	ops, leaves := f.recipe(op, func(t ir.TensorID) bool {
+		rep := f.same[t]
+		return f.fate[t].inMemory() || f.producer[rep] >= 0 && f.fate[rep].inMemory()
+	})
 	if f.unitOf[op] != nil {
 		var held int64
 		for _, x := range leaves {
@@ -164,21 +167,20 @@ func (f *fates) virtual(op int, t ir.TensorID) {
 }
 
 // recipe returns the operations, as recorded, that compute the output of op
-// from tensors that are in memory after the segment or may be held there, and
-// those tensors.
-func (f *fates) recipe(op int) (ops []int, leaves []ir.TensorID) {
+// from inputs and tensors where it stops, and those.
+func (f *fates) recipe(op int, stops func(t ir.TensorID) bool) (ops []int, leaves []ir.TensorID) {
 	f.epoch++
 	var need func(op int)
 	need = func(op int) {
 		f.opSeen[op] = f.epoch
 		ops = append(ops, op)
 		for _, in := range f.seg.Ops[op].Inputs {
-			t, p, rep := in.ID, f.producer[in.ID], f.same[in.ID]
+			t, p := in.ID, f.producer[in.ID]
 			if f.tensorSeen[t] == f.epoch {
 				continue
 			}
 			f.tensorSeen[t] = f.epoch
-			if p < 0 || f.fate[t].inMemory() || f.producer[rep] >= 0 && f.fate[rep].inMemory() {
+			if p < 0 || stops(t) {
 				leaves = append(leaves, t)
 			} else if f.opSeen[p] != f.epoch {
 				need(p)

@@ -110,4 +110,23 @@ func (f *fates) adopt(blocks []Block) {
 			}
 		}
 	}
+	f.shorten()
+}
+
+// shorten makes recipes anew that lead through a tensor which adopt found to be
+// stored: once a value is stored, the operation that made it is forgotten.
+func (f *fates) shorten() {
+	stored := func(op int) bool { return f.fate[f.ops[op].Outputs[0].ID] == Stored }
+	for op := range f.ops {
+		t := f.ops[op].Outputs[0].ID
+		if ops, ok := f.recipes[t]; !ok || !slices.ContainsFunc(ops, stored) {
+			continue
+		}
+		ops, leaves := f.recipe(op, func(t ir.TensorID) bool { return f.fate[t].inMemory() })
+		for _, x := range leaves {
+			f.leaf[x] = true
+			f.hold(x)
+		}
+		f.recipes[t] = ops
+	}
 }
