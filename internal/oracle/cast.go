@@ -10,10 +10,13 @@ func evalCast(c *call) (Tensor, error) {
 	return cast(c.x[0], c.op.Attrs.DType, !c.op.Attrs.Flag), nil
 }
 
-// cast converts every element to dtype, rounding once from the source. What is
-// too large for an 8-bit float becomes the greatest value if it is to
+// cast converts every element to dtype, rounding once from the source; to the
+// dtype it has already it changes nothing. What is too large for an 8-bit float becomes the greatest value if it is to
 // saturate, else infinite or, in F8E4M3, a NaN.
 func cast(t Tensor, dtype ir.DType, saturate bool) Tensor {
+	if t.DType == dtype {
+		return t
+	}
 	out := New(dtype, t.Shape)
 	for i := range t.Len() {
 		switch {
