@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -50,6 +51,8 @@ func (f *Forks) Work(s Stream) error {
 	f.seen[s][s]++
 	return nil
 }
+
+var errUnjoined = errors.New("nothing waits for its work; let the stream of the capture, or of the body, wait for it before the end")
 
 var errOtherBody = fmt.Errorf("it takes no part in the body being recorded; let it wait for the body's stream")
 
@@ -134,7 +137,7 @@ func (f *Forks) joined(s Stream, of func(Stream) bool) error {
 }
 
 func (f *Forks) late(s Stream) error {
-	return &CaptureError{Reason: CaptureUnjoined, Op: streamName(s), Stream: s}
+	return &CaptureError{Reason: CaptureUnjoined, Op: streamName(s), Stream: s, Err: errUnjoined}
 }
 
 func streamName(s Stream) string { return fmt.Sprintf("stream %d", s) }

@@ -57,9 +57,7 @@ func NewCache(limit int) *Cache {
 func (c *Cache) Lookup(hash uint64, tokens []uint64, f Facts) (*Plan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, ok := c.plans.find(hash, func(p *cachedPlan) bool {
-		return slices.Equal(p.key.Tokens, tokens) && p.plan.failed(&f) == nil
-	})
+	p, ok := c.find(hash, tokens, &f)
 	if ok {
 		c.stats.Hits++
 		return p.plan, true
@@ -68,11 +66,24 @@ func (c *Cache) Lookup(hash uint64, tokens []uint64, f Facts) (*Plan, bool) {
 	return nil, false
 }
 
-// Add keeps the plan made for a segment after a Lookup that missed. The segment
-// must not change any more.
+// find is Lookup under the lock, uncounted.
+func (c *Cache) find(hash uint64, tokens []uint64, f *Facts) (*cachedPlan, bool) {
+	return c.plans.find(hash, func(p *cachedPlan) bool {
+		return slices.Equal(p.key.Tokens, tokens) && p.plan.failed(f) == nil
+	})
+}
+
+// Add keeps the plan made for a segment after a Lookup that missed, unless
+// another stream planned an equal one meanwhile: that is no news of the
+// sequence. The segment must not change any more.
 func (c *Cache) Add(k Key, seg *Segment, p *Plan) {
+	facts := seg.Facts()
 	c.mu.Lock()
 	c.stats.Explorations++
+	if _, ok := c.find(k.Hash, k.Tokens, &facts); ok {
+		c.mu.Unlock()
+		return
+	}
 	k.Tokens = slices.Clone(k.Tokens)
 	c.stats.Evictions += int64(c.plans.add(k.Hash, cachedPlan{k, seg, p}))
 	report := c.churn.add(k, seg, p)

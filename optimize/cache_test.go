@@ -44,11 +44,11 @@ func TestCache(t *testing.T) {
 func TestCacheKeepsPlansApartByGuards(t *testing.T) {
 	c := NewCache(8)
 	k := Key{Hash: 1, Tokens: []uint64{1}, Sequence: 1}
-	four, five, any := guarded(4), guarded(5), &Plan{}
-	for _, p := range []*Plan{any, four, five} {
-		c.Add(k, &Segment{Dims: []int{7}}, p)
+	four, five, six := guarded(4), guarded(5), guarded(6)
+	for i, p := range []*Plan{four, five, six} {
+		c.Add(k, &Segment{Dims: []int{4 + i}}, p)
 	}
-	for n, want := range map[int]*Plan{4: four, 5: five, 6: any} {
+	for n, want := range map[int]*Plan{4: four, 5: five, 6: six} {
 		p, ok := c.Lookup(1, k.Tokens, Facts{Dims: []int{n}})
 		require.True(t, ok)
 		require.Same(t, want, p)
@@ -102,6 +102,7 @@ func TestChurn(t *testing.T) {
 	}
 	none := func(*builder) {}
 	never := func([]int, []codegen.Layout) bool { return false }
+	once := []Guard{{Name: "once", Holds: never}}
 	strided := func(b *builder) { b.seg.Tensors[0].Layout.Strides = []int{2} }
 	effect := func(inPlace bool) *Segment {
 		b := &builder{}
@@ -117,7 +118,7 @@ func TestChurn(t *testing.T) {
 	}{
 		"a guard": {
 			[]*Segment{segment(4, none), segment(5, none), segment(6, none)},
-			[]*Plan{{}, {Guards: []Guard{{Name: "length", Detail: "0:Neg", Holds: func(dims []int, _ []codegen.Layout) bool { return dims[1] == 5 }}}}, {}},
+			[]*Plan{{Guards: once}, {Guards: []Guard{{Name: "length", Detail: "0:Neg", Holds: func(dims []int, _ []codegen.Layout) bool { return dims[1] == 5 }}}}, {}},
 			[]uint64{1, 1, 1},
 			Churn{Plans: 3, Cause: "guard length failed", Op: "0:Neg", Mend: "keep lengths, layouts and scalars alike from run to run"},
 		},
@@ -129,15 +130,9 @@ func TestChurn(t *testing.T) {
 		},
 		"a guard of the table": {
 			[]*Segment{segment(4, none), segment(5, none), segment(6, none)},
-			[]*Plan{{}, {Guards: []Guard{{Name: GuardRowFits, Detail: "1:Sum", Op: 1, Holds: never}}}, {}},
+			[]*Plan{{Guards: once}, {Guards: []Guard{{Name: GuardRowFits, Detail: "1:Sum", Op: 1, Holds: never}}}, {}},
 			[]uint64{1, 1, 1},
 			Churn{Plans: 3, Cause: "guard row-fits failed", Op: "1:Sum", Mend: guardMends[GuardRowFits]},
-		},
-		"plans were forgotten": {
-			[]*Segment{segment(4, none), segment(4, none), segment(4, none)},
-			[]*Plan{{}, {}, {}},
-			[]uint64{1, 1, 1},
-			Churn{Plans: 3, Cause: "earlier plans were forgotten", Mend: "keep more plans, or record fewer different sequences"},
 		},
 		"an input": {
 			[]*Segment{segment(4, none), segment(4, none), segment(4, func(b *builder) { b.seg.Tensors[0].Takeable = true })},
@@ -185,4 +180,31 @@ func TestChurn(t *testing.T) {
 			require.Len(t, got, 1, "said once")
 		})
 	}
+}
+
+func TestChurnOfForgottenPlans(t *testing.T) {
+	cache := NewCache(2)
+	var got []Churn
+	cache.OnChurn = func(r Churn) { got = append(got, r) }
+	seg := &Segment{}
+	for range 3 {
+		cache.Add(Key{Hash: 1, Tokens: []uint64{1}, Sequence: 9}, seg, &Plan{})
+		for other := range uint64(2) { // push it out
+			cache.Add(Key{Hash: 5 + other, Tokens: []uint64{5 + other}, Sequence: 8}, seg, &Plan{})
+		}
+	}
+	want := Churn{Plans: 3, Cause: "earlier plans were forgotten", Mend: "keep more plans, or record fewer different sequences"}
+	require.Contains(t, got, want)
+}
+
+// Streams that meet a new sequence at the same time each plan it: those are not
+// several plans of it.
+func TestPlansMadeAtTheSameTimeAreOne(t *testing.T) {
+	cache := NewCache(4)
+	cache.OnChurn = func(r Churn) { t.Error(r) }
+	for range 5 {
+		cache.Add(Key{Hash: 1, Tokens: []uint64{1}, Sequence: 9}, &Segment{}, &Plan{})
+	}
+	require.Equal(t, 1, cache.Len())
+	require.EqualValues(t, 5, cache.Stats().Explorations)
 }
