@@ -1,10 +1,6 @@
 package progen
 
-import (
-	"slices"
-
-	"github.com/sinter-ml/sinter/ir"
-)
+import "github.com/sinter-ml/sinter/ir"
 
 // dtypesMade are the element types programs are made of, the common ones more
 // often: half of all programs still are what fuses most.
@@ -16,9 +12,6 @@ var dtypesMade = []struct {
 	{ir.I64, 8}, {ir.I32, 3}, {ir.I16, 1}, {ir.I8, 2}, {ir.U64, 1}, {ir.U32, 1}, {ir.U16, 1}, {ir.U8, 2},
 	{ir.Bool, 4}, {ir.F8E4M3, 1}, {ir.F8E5M2, 1},
 }
-
-// unmade are the kinds programs do not use.
-var unmade = []ir.Kind{ir.Custom}
 
 // dtype returns one of the element types made that are in a set, which must
 // have one.
@@ -44,15 +37,6 @@ func (g *generator) dtype(set ir.DTypeSet) ir.DType {
 func (g *generator) float() ir.DType  { return g.dtype(ir.Floats) }
 func (g *generator) number() ir.DType { return g.dtype(ir.Numbers) }
 
-// kind returns one of the kinds that programs use.
-func (g *generator) kind(kinds []ir.Kind) ir.Kind {
-	k := pick(g, kinds...)
-	for try := 0; slices.Contains(unmade, k); try++ {
-		k = kinds[(g.src.intn(len(kinds))+try)%len(kinds)]
-	}
-	return k
-}
-
 // scalar returns a scalar for operands of dtype.
 func (g *generator) scalar(dtype ir.DType) ir.Scalar {
 	switch d := dtype.Compute(); {
@@ -67,7 +51,7 @@ func (g *generator) scalar(dtype ir.DType) ir.Scalar {
 	}
 }
 
-// numbers returns scalars of the compute dtype of a float type.
+// floatScalars gives an operation scalars of the compute dtype of a float type.
 func floatScalars(dtype ir.DType, values ...float64) func(*ir.Operation) {
 	return func(o *ir.Operation) {
 		for _, v := range values {

@@ -110,12 +110,8 @@ func (g *generator) fresh(dtype ir.DType, shape ir.Shape) ir.TensorRef {
 }
 
 // apply records an operation and returns its result. An operation that does
-// not check, or whose result is too large, or of a kind programs do not use, is
-// not recorded.
+// not check, or whose result is too large, is not recorded.
 func (g *generator) apply(kind ir.Kind, set func(*ir.Operation), in ...ir.TensorRef) (ir.TensorRef, bool) {
-	if !isMade(kind) {
-		return ir.TensorRef{}, false
-	}
 	op := ir.Operation{Kind: kind, Inputs: in, Outputs: []ir.TensorRef{{}}}
 	if set != nil {
 		set(&op)

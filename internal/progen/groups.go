@@ -56,7 +56,7 @@ func (g *generator) create() {
 }
 
 func (g *generator) random() {
-	switch kind := g.kind([]ir.Kind{ir.Uniform, ir.Normal, ir.Bernoulli, ir.RandInt}); kind {
+	switch kind := pick(g, ir.Uniform, ir.Normal, ir.Bernoulli, ir.RandInt); kind {
 	case ir.Bernoulli:
 		g.draw(kind, ir.Bool, g.shape(0), nil)
 	case ir.RandInt:

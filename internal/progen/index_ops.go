@@ -40,7 +40,7 @@ func (g *generator) indices(shape ir.Shape, n int) ir.TensorRef {
 }
 
 func (g *generator) index() {
-	switch g.kind([]ir.Kind{ir.Select, ir.Gather, ir.Embedding, ir.GatherND}) {
+	switch pick(g, ir.Select, ir.Gather, ir.Embedding, ir.GatherND) {
 	case ir.Select:
 		if x, axis, ok := g.indexable(ir.AnyDType); ok {
 			list := g.indices(ir.Shape{g.length()}, x.Shape[axis])
@@ -104,7 +104,7 @@ func (g *generator) lists(shape ir.Shape) (ir.TensorRef, bool) {
 
 // scatter replaces or joins parts of a tensor.
 func (g *generator) scatter() {
-	kind := g.kind([]ir.Kind{ir.SliceAssign, ir.SelectAssign, ir.Scatter, ir.ScatterND})
+	kind := pick(g, ir.SliceAssign, ir.SelectAssign, ir.Scatter, ir.ScatterND)
 	mode := pick(g, ir.Assign, ir.ScatterSum, ir.ScatterSum, ir.ScatterMul, ir.ScatterMin, ir.ScatterMax)
 	x := g.tensor(ir.AnyDType, 1)
 	if !ir.Numbers.Has(x.DType) {

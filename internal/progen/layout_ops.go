@@ -16,7 +16,7 @@ func (g *generator) view() {
 
 func (g *generator) oneView(x ir.TensorRef) (ir.TensorRef, bool) {
 	rank := len(x.Shape)
-	switch g.kind([]ir.Kind{ir.Reshape, ir.Reshape, ir.Permute, ir.Permute, ir.Permute, ir.Expand, ir.Slice, ir.Slice, ir.Slice, ir.Flip, ir.Unfold, ir.Diagonal}) {
+	switch pick(g, ir.Reshape, ir.Reshape, ir.Permute, ir.Permute, ir.Permute, ir.Expand, ir.Slice, ir.Slice, ir.Slice, ir.Flip, ir.Unfold, ir.Diagonal) {
 	case ir.Reshape:
 		return g.apply(ir.Reshape, func(o *ir.Operation) { o.Attrs.Shape = g.reshaped(x.Shape) }, x)
 	case ir.Permute:

@@ -1,10 +1,6 @@
 package progen
 
-import (
-	"slices"
-
-	"github.com/sinter-ml/sinter/ir"
-)
+import "github.com/sinter-ml/sinter/ir"
 
 // unaryKinds are the element-wise kinds of one operand; those that fuse in
 // real models come more than once.
@@ -27,7 +23,7 @@ func (g *generator) scalarOfKind(kind ir.Kind, x ir.TensorRef) func(*ir.Operatio
 }
 
 func (g *generator) unary() {
-	kind := g.kind(unaryKinds)
+	kind := pick(g, unaryKinds...)
 	x := g.tensor(ir.Lookup(kind).DTypes, 0)
 	g.apply(kind, g.scalarOfKind(kind, x), x)
 }
@@ -40,7 +36,7 @@ var gradientKinds = []ir.Kind{
 
 // gradient is a map of an operand and the gradient of an output.
 func (g *generator) gradient() {
-	kind := g.kind(gradientKinds)
+	kind := pick(g, gradientKinds...)
 	x := g.tensor(ir.Floats, 0)
 	g.apply(kind, g.scalarOfKind(kind, x), x, g.partner(x.DType, x.Shape))
 }
@@ -97,7 +93,7 @@ var binaryKinds = []ir.Kind{
 // binary takes two tensors, the second possibly the first again, or a tensor
 // and a scalar, or a tensor and a rank-0 operand in the scalar's place.
 func (g *generator) binary() {
-	kind := g.kind(binaryKinds)
+	kind := pick(g, binaryKinds...)
 	x := g.tensor(ir.Lookup(kind).DTypes, 0)
 	switch g.src.intn(8) {
 	case 0, 1:
@@ -144,6 +140,3 @@ func (g *generator) ternary() {
 		g.apply(ir.MulAdd, nil, a, b, g.partner(a.DType, joint))
 	}
 }
-
-// isMade reports whether programs use a kind.
-func isMade(k ir.Kind) bool { return !slices.Contains(unmade, k) }

@@ -62,7 +62,7 @@ func TestProgramsAreValidAndVaried(t *testing.T) {
 		}
 	}
 	for _, kind := range ir.Kinds() {
-		assert.Equal(t, isMade(kind), kinds[kind] > 0, kind.String())
+		assert.Equal(t, kind != ir.Custom, kinds[kind] > 0, kind.String()) // what a custom operation does is registered apart
 	}
 	assert.Len(t, dtypes, len(dtypesMade))
 	for rank := range 5 {

@@ -8,7 +8,7 @@ var reduceKinds = []ir.Kind{
 }
 
 func (g *generator) reduce() {
-	kind := g.kind(reduceKinds)
+	kind := pick(g, reduceKinds...)
 	x := g.tensor(ir.Lookup(kind).DTypes, 0)
 	g.apply(kind, func(o *ir.Operation) {
 		o.Attrs.Axes = g.axes(len(x.Shape))
@@ -23,7 +23,7 @@ func (g *generator) reduce() {
 
 func (g *generator) scan() {
 	x := g.tensor(ir.Numbers, 1)
-	g.apply(g.kind([]ir.Kind{ir.CumSum, ir.CumSum, ir.CumProd, ir.CumMax, ir.CumMin}), func(o *ir.Operation) {
+	g.apply(pick(g, ir.CumSum, ir.CumSum, ir.CumProd, ir.CumMax, ir.CumMin), func(o *ir.Operation) {
 		o.Attrs.Axes = []int{g.src.intn(len(x.Shape))}
 		o.Attrs.Flag, o.Attrs.Reverse = g.src.intn(3) == 0, g.src.intn(3) == 0
 	}, x)
@@ -31,7 +31,7 @@ func (g *generator) scan() {
 
 // order sorts, or puts elements in the order that another tensor's have.
 func (g *generator) order() {
-	kind := g.kind([]ir.Kind{ir.Sort, ir.ArgSort, ir.TopK, ir.ArgTopK})
+	kind := pick(g, ir.Sort, ir.ArgSort, ir.TopK, ir.ArgTopK)
 	x := g.tensor(ir.Computing, 1)
 	axis := g.src.intn(len(x.Shape))
 	out, ok := g.apply(kind, func(o *ir.Operation) {
@@ -47,7 +47,7 @@ func (g *generator) order() {
 
 // composite records a softmax or a norm as one kind.
 func (g *generator) composite() {
-	kind := g.kind([]ir.Kind{ir.Softmax, ir.Softmax, ir.LogSoftmax, ir.LayerNorm, ir.LayerNorm, ir.RMSNorm, ir.GroupNorm, ir.BatchNorm})
+	kind := pick(g, ir.Softmax, ir.Softmax, ir.LogSoftmax, ir.LayerNorm, ir.LayerNorm, ir.RMSNorm, ir.GroupNorm, ir.BatchNorm)
 	if kind == ir.GroupNorm || kind == ir.BatchNorm {
 		g.channelNorm(kind)
 		return
@@ -91,7 +91,7 @@ func (g *generator) channelNorm(kind ir.Kind) {
 
 // compositeGradient records the gradient of a softmax or a norm.
 func (g *generator) compositeGradient() {
-	kind := g.kind([]ir.Kind{ir.SoftmaxBackward, ir.LogSoftmaxBackward, ir.LayerNormBackward, ir.RMSNormBackward})
+	kind := pick(g, ir.SoftmaxBackward, ir.LogSoftmaxBackward, ir.LayerNormBackward, ir.RMSNormBackward)
 	x := g.tensor(ir.Floats, 1)
 	in := []ir.TensorRef{x, g.like(x.DType, x.Shape)}
 	if kind == ir.SoftmaxBackward || kind == ir.LogSoftmaxBackward {
