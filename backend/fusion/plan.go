@@ -140,10 +140,11 @@ func (e *executor) chance(p *optimize.Plan) []int {
 // range.
 func indexes(op *ir.Operation) bool {
 	switch op.Kind {
-	case ir.Select, ir.Gather, ir.Embedding, ir.SetSelect, ir.ScatterAdd:
+	case ir.SetSelect, ir.ScatterAdd:
 		return true
 	}
-	return dynamic(op)
+	class := ir.Lookup(op.Kind).Class
+	return class == ir.ClassGather || class == ir.ClassScatter || dynamic(op)
 }
 
 // virtual is an output that becomes virtual, and where the values its recipe

@@ -223,10 +223,14 @@ func evalDerivative(c *call) (Tensor, error) {
 		}
 		// Terms that cancel, each made of functions within 4 ulps (8 units), and a
 		// derivative that is subnormal before it meets the gradient.
-		c.abs[i] = 24*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)*math.Max(1, math.Abs(v))
+		factor := math.Max(1, math.Abs(v))
+		if sumOfTerms[c.op.Kind] {
+			factor *= 1 + v*v // of a slope
+		}
+		c.abs[i] = 24*f.unit()*size.hi*gradient + 2*f.least()*math.Max(1, gradient)*factor
 		// A product may overflow before the small factor, and so may the
 		// derivative; next to an infinite operand stands 0·∞.
-		c.any[i] = gradient*math.Max(1, math.Abs(c.parameter().hi)) > f.max/8 && math.Abs(y.hi) < 1+math.Abs(c.parameter().hi) || math.Abs(y.hi) > f.max && y.isFinite() || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
+		c.any[i] = !c.parameter().isFinite() || gradient*math.Max(1, math.Abs(c.parameter().hi)) > f.max/8 && math.Abs(y.hi) < 1+math.Abs(c.parameter().hi) || math.Abs(y.hi) > f.max && y.isFinite() || math.IsInf(v, 0) && sumOfTerms[c.op.Kind]
 	}
 	return out, nil
 }

@@ -97,7 +97,7 @@ func evalSoftmaxBackward(c *call) (Tensor, error) {
 			}
 			out.F[p] = roundWide(y.DType, r)
 			c.abs[p] = composite(f, 4*errors, r.hi)
-			if size+math.Abs(g.F[p]) > f.max/2 || errors > f.max/2 {
+			if size+math.Abs(g.F[p]) > f.max/2 || errors > f.max/2 || log && factor.hi > f.max {
 				c.abs[p] = math.Inf(1)
 			}
 		}

@@ -157,7 +157,9 @@ func evalNormBackward(f spread, isCentred bool) func(c *call) (Tensor, error) {
 				}
 				y = y.sub(n[i].mul(inner)).div(root)
 				out.F[p] = roundWide(x.DType, y)
-				c.abs[p] = composite(form, 8*size/root.hi, y.hi) + 8*form.least()/root.hi
+				// Products may be subnormal before they meet what is large.
+				large := 1 + math.Abs(inner.hi) + math.Abs(n[i].hi)
+				c.abs[p] = composite(form, 8*size/root.hi, y.hi) + 8*form.least()*large/root.hi
 				if meanSize > form.max/4 || innerSize > form.max/4 || size > form.max/4 {
 					c.abs[p] = math.Inf(1)
 				}
