@@ -2,6 +2,7 @@ package sinter
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -51,6 +52,11 @@ type (
 func RegisterCustom(op CustomOp) error {
 	if len(op.Run) == 0 {
 		return &ArgumentError{Msg: "a custom operation needs a function for a backend"}
+	}
+	for device, f := range op.Run { // before the name is taken
+		if device == "" || f == nil {
+			return &ArgumentError{Msg: fmt.Sprintf("a custom operation has no function for backend %q", device)}
+		}
 	}
 	if err := ir.RegisterCustom(op.Name, op.Infer); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/ir"
 )
 
 // Options of negative sizes, which would have to mean something, mean nothing.
@@ -72,4 +73,19 @@ func TestBytesThatAreNoElements(t *testing.T) {
 	err := sinter.FromBytes(open(t), sinter.F32, make([]byte, 5), 1).Err()
 	isOp[*sinter.ShapeError](t, err, "From")
 	assert.ErrorContains(t, err, "5 bytes for shape [1] of f32, which takes 4")
+}
+
+// A registration that fails leaves the name free.
+func TestCustomWithoutAFunction(t *testing.T) {
+	op := sinter.CustomOp{
+		Name:  "misuse.none",
+		Infer: func(o *ir.Operation) (sinter.Shape, sinter.DType, error) { return o.Inputs[0].Shape, sinter.F32, nil },
+	}
+	var isArgument *sinter.ArgumentError
+	for _, run := range []map[string]sinter.HostFunc{nil, {"cpu": nil}, {"": func(*sinter.HostCall) error { return nil }}} {
+		op.Run = run
+		require.ErrorAs(t, sinter.RegisterCustom(op), &isArgument)
+	}
+	op.Run = map[string]sinter.HostFunc{"cpu": func(*sinter.HostCall) error { return nil }}
+	require.NoError(t, sinter.RegisterCustom(op))
 }
