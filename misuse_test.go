@@ -12,7 +12,7 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// Options of negative sizes, which would have to mean something, mean nothing.
+// Options of negative sizes mean nothing; a backend that is not linked is named.
 func TestNegativeOptions(t *testing.T) {
 	for name, o := range map[string]sinter.Option{
 		"WithWorkers": sinter.WithWorkers(-1), "WithMemoryLimit": sinter.WithMemoryLimit(-1),
@@ -23,6 +23,9 @@ func TestNegativeOptions(t *testing.T) {
 		require.ErrorAs(t, err, &bad, name)
 		assert.Equal(t, name+"(-1): the number is negative", err.Error())
 	}
+	_, err := sinter.Open("cuda:0")
+	var missing *sinter.NotLinkedError
+	require.ErrorAs(t, err, &missing)
 	dev, err := sinter.Open("cpu", sinter.WithWorkers(0), sinter.WithMemoryLimit(0), sinter.WithQueueLimit(0), sinter.WithPlanCache(0))
 	require.NoError(t, err)
 	require.NoError(t, dev.Close())

@@ -121,4 +121,7 @@ type (
 	OutOfMemoryError = backend.OutOfMemoryError
 	// DeviceError says that a device is closed, missing or broken.
 	DeviceError = backend.DeviceError
+	// NotLinkedError says that [Open] needs a backend that the program does not
+	// import, and which package that is.
+	NotLinkedError = backend.NotLinkedError
 )

@@ -101,7 +101,7 @@ func Open(name string, o Options) (Device, error) {
 		number = int(n)
 	}
 	if base == "" {
-		return nil, &DeviceError{Device: name, Err: errors.New("no backend named")}
+		return nil, &DeviceError{Device: name, Err: errors.New("the name says no backend")}
 	}
 	if base == "auto" {
 		return openBest(o)
