@@ -273,8 +273,8 @@ func (b *block) indexed(pos int, home path, need func(ir.TensorID, path) Verdict
 	op := &b.g.Ops[pos]
 	x, out := op.Inputs[0].ID, b.g.shape(b.g.output(pos))
 	how := b.g.picked(op, b.g.shape(x), out)
-	if _, ok := how.from(b.g.shape(x), out, home); !ok {
-		return refuse(RuleWindowBehindView, "%v", op.Kind)
+	if v := b.picks(op, how, out, home); !v.Accepted {
+		return v
 	}
 	for _, list := range how.lists {
 		if v := need(op.Inputs[1].ID, list.then(home)); !v.Accepted {
@@ -282,4 +282,43 @@ func (b *block) indexed(pos int, home path, need func(ir.TensorID, path) Verdict
 		}
 	}
 	return b.fromMemory(op, x, b.g.points(out), RuleIndexedRead)
+}
+
+// picks checks that strides can express how a gather whose part is at the end of
+// a path reads its tensor: axes the part walks may have to be regrouped with
+// those that the indices lead along.
+func (b *block) picks(op *ir.Operation, how picks, part []Dim, home path) Verdict {
+	x := op.Inputs[0].ID
+	at, ok := how.from(b.g.shape(x), part, home.then(b.tail()))
+	if !ok {
+		return refuse(RuleWindowBehindView, "%v", op.Kind)
+	}
+	if base, steps := b.below(x); !b.g.strided(base, steps.then(at), b.derived...) {
+		return refuse(RuleReshapeStrided, "%v of tensor %d", op.Kind, base)
+	}
+	return accepted
+}
+
+// readable checks that after the frame has changed strides still express how
+// everything is read.
+func (b *block) readable() Verdict {
+	for _, r := range b.reads {
+		if r.plain && !b.strided(r.tensor, r.at) {
+			return refuse(RuleReshapeStrided, "tensor %d", r.tensor)
+		}
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		switch op := &b.g.Ops[m.op]; op.Kind {
+		case ir.Select, ir.Gather, ir.Embedding, ir.GatherND:
+			part := b.g.shape(b.g.output(m.op))
+			if m.home == nil {
+				continue
+			}
+			if v := b.picks(op, b.g.picked(op, b.g.shape(op.Inputs[0].ID), part), part, m.home); !v.Accepted {
+				return v
+			}
+		}
+	}
+	return accepted
 }

@@ -30,10 +30,8 @@ func (b *block) takeRepeat(pos int) Verdict {
 		return refuse(RuleShape, "%v of %v in a block of %v", op.Kind, op.Inputs[0].Shape, b.lengths(b.frame))
 	}
 	b.frame, b.split = out, split
-	for _, r := range b.reads {
-		if r.plain && !b.strided(r.tensor, r.at) {
-			return refuse(RuleReshapeStrided, "tensor %d", r.tensor)
-		}
+	if v := b.readable(); !v.Accepted {
+		return v
 	}
 	if v := b.need(op.Inputs[0].ID, on); !v.Accepted {
 		return v

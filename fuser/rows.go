@@ -106,12 +106,7 @@ func (b *block) root(t ir.TensorID) Verdict {
 		return refuse(RuleShape, "%v in a block of %v", b.g.Tensors[t].Shape, b.lengths(b.frame))
 	}
 	b.move(shape, back, false)
-	for _, r := range b.reads {
-		if r.plain && !b.g.strided(r.tensor, r.at) {
-			return refuse(RuleReshapeStrided, "tensor %d", r.tensor)
-		}
-	}
-	return accepted
+	return b.readable()
 }
 
 // rowShape is the frame with its inner axes of length 1.

@@ -200,6 +200,10 @@ var refusals = []struct {
 		x := p.op(ir.Permute, p.f32(3, 4), axes(1, 0))
 		p.op(ir.Reshape, x, shape(12))
 	}},
+	{RuleReshapeStrided, "reduce", func(p *program) { // places that indices lead to are not evenly spaced
+		x := p.op(ir.Gather, p.f32(1, 5, 3), p.in(oracle.Ints(ir.Shape{1, 2, 3}, 4, 0, 1, 1, 2, 3)), axes(1))
+		p.op(ir.Sum, p.op(ir.Reshape, x, shape(1, 6)), axes(1))
+	}},
 	{RuleReshapeStrided, "elementwise", func(p *program) {
 		v := p.variable(random(ir.F32, ir.Shape{4, 6}))
 		x := p.op(ir.Reshape, p.op(ir.Exp, p.f32(6)), shape(2, 3))

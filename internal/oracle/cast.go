@@ -6,17 +6,19 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
+// evalCast is [cast]; to the dtype there is already it changes nothing.
 func evalCast(c *call) (Tensor, error) {
+	if c.x[0].DType == c.op.Attrs.DType {
+		return c.x[0], nil
+	}
 	return cast(c.x[0], c.op.Attrs.DType, !c.op.Attrs.Flag), nil
 }
 
-// cast converts every element to dtype, rounding once from the source; to the
-// dtype it has already it changes nothing. What is too large for an 8-bit float becomes the greatest value if it is to
-// saturate, else infinite or, in F8E4M3, a NaN.
+// cast converts every element to dtype, rounding once from the source, also where
+// an element is more precise than its dtype. What is too large for an 8-bit float
+// becomes the greatest value if it is to saturate, else infinite or, in F8E4M3, a
+// NaN.
 func cast(t Tensor, dtype ir.DType, saturate bool) Tensor {
-	if t.DType == dtype {
-		return t
-	}
 	out := New(dtype, t.Shape)
 	for i := range t.Len() {
 		switch {
