@@ -98,6 +98,10 @@ var bernoulli = [...][2]float64{
 // above is good to 2⁻¹¹⁰.
 const stirlingFrom = 30
 
+// besidePole is up to where Γ(x) is 1/x and its logarithm's derivative −1/x to all
+// digits; products with π lose theirs there, and quotients overflow.
+const besidePole = 0x1p-110
+
 // wideLgamma is log|Γ(x)|: Stirling's series (Abramowitz and Stegun, 6.1.40)
 // above 30, the recurrence below, the reflection formula for x < ½.
 func wideLgamma(x wide) wide {
@@ -108,6 +112,8 @@ func wideLgamma(x wide) wide {
 		return exact(math.Inf(1))
 	case x.hi < -0x1p52: // an integer
 		return exact(math.Inf(1))
+	case math.Abs(x.hi) < besidePole:
+		return wideLog(x.abs()).neg()
 	case x.hi < 0.5:
 		// log(π/|sin πx|) − lgamma(1−x)
 		return wideLog(widePi.div(sinPi(x).abs())).sub(wideLgamma(exact(1).sub(x)))
@@ -159,6 +165,8 @@ func wideDigamma(x wide) wide {
 		return exact(math.NaN())
 	case math.IsInf(x.hi, 1):
 		return x
+	case math.Abs(x.hi) < besidePole:
+		return exact(-1).div(x)
 	case x.hi < 0.5:
 		// ψ(1−x) − π/tan πx
 		n := math.RoundToEven(x.hi)
