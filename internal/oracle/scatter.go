@@ -82,10 +82,10 @@ func (c *call) write(place func(at []int) ([]int, error)) (Tensor, error) {
 			out.I[to] = joinInt(joins[mode], out.DType, out.I[to], value.I[pos])
 		}
 	})
-	if mode == ir.Assign {
-		return out, failed
+	for i, v := range out.F {
+		out.F[i] = round(out.DType, v)
 	}
-	return cast(out, out.DType, false), failed
+	return out, failed
 }
 
 // joins are the reductions the modes of a scatter are.

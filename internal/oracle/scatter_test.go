@@ -33,6 +33,7 @@ func TestScatterModes(t *testing.T) {
 	}
 	// NaN and zeros are those of Maximum and Minimum.
 	same(t, vec(nan, 0), eval(t, ir.Scatter, joined(ir.ScatterMax, 0), vec(1, negZero), ivec(0, 1), vec(nan, 0)))
+	same(t, bvec(3.015625), eval(t, ir.ScatterAdd, axes(0), bvec(3), ivec(0), bvec(0.01)))
 	// f32 inside, rounded once, also when only some elements are joined.
 	same(t, hvec(2050, 1), eval(t, ir.Scatter, joined(ir.ScatterSum, 0), hvec(2048, 1), ivec(0, 0), hvec(1, 1)))
 }
