@@ -1,5 +1,7 @@
 package fusion
 
+import "github.com/sinter-ml/sinter/backend"
+
 // A pass allocates from the window's pool. What outlives it must not lie there:
 // replays of other graphs, captured before, write where the pool has memory to
 // give now.
@@ -27,6 +29,10 @@ func (s *Stream) persists() (back func()) {
 }
 
 func (s *Stream) usePool(w *Window) (back func()) {
-	pool := s.rt.dev.UsePool(s.id, w.outer)
+	outside := w.outer
+	if s.rt.persistent.Load() > 0 {
+		outside = backend.Persistent
+	}
+	pool := s.rt.dev.UsePool(s.id, outside)
 	return func() { s.rt.dev.UsePool(s.id, pool) }
 }

@@ -122,7 +122,7 @@ func growth(samples []sample, steps int) error {
 		{"plans", last.explorations - first.explorations, 0},
 		{"compilations", last.compiles - first.compiles, 0},
 		{"recomputations", last.recomputed - first.recomputed, 0},
-		{"objects of Go", objects, n/8 + 8},
+		{"objects of Go", objects, n/8 + 32},
 		{"bytes of Go", heap, 16*n + 4096},
 	} {
 		if x.more > x.most {
