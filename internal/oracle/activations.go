@@ -190,11 +190,14 @@ func evalActivation(c *call) (Tensor, error) {
 		out.F[i] = roundWide(out.DType, y)
 		switch c.op.Kind {
 		case ir.Mish, ir.Gelu, ir.GeluTanh, ir.Silu: // a factor may be subnormal before it meets the operand
-			if scale := max(1, math.Abs(v)); y.hi != 0 && math.Abs(y.hi) < math.Ldexp(scale, f.minExp) {
+			if scale := max(1, math.Abs(v)); v != 0 && math.Abs(y.hi) < math.Ldexp(scale, f.minExp) {
 				c.abs[i] = 2 * f.least() * scale
 			}
 		case ir.Celu:
 			c.abs[i] = 8 * f.unit() * size.hi
+			if size.hi != 0 && math.Abs(y.hi) > f.max*math.Abs(c.float(0)) {
+				c.abs[i] = math.Inf(1) // the exponential overflows
+			}
 		}
 	}
 	return out, nil

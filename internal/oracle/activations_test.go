@@ -106,6 +106,8 @@ func TestMoreFunctions(t *testing.T) {
 		got := eval(t, tt.kind, nil, vec(tt.x))
 		assert.NoError(t, Compare(got, vec(tt.want), Tol{Abs: []float64{1e-7 * math.Abs(tt.want)}}), "%v of %v", tt.kind, tt.x)
 	}
+	same(t, dvec(744.4400719213812, 713.9406408954877), eval(t, ir.Lgamma, nil, dvec(5e-324, -8.7e-311)))
+	same(t, dvec(-0x1p1000, 0x1p1000), eval(t, ir.Digamma, nil, dvec(0x1p-1000, -0x1p-1000)))
 	same(t, flags(true, true, false, false), eval(t, ir.IsInf, nil, vec(inf, negInf, nan, 1)))
 	same(t, flags(false, false, false, true), eval(t, ir.IsFinite, nil, vec(inf, negInf, nan, 1)))
 	// Double precision needs more than float64 can give: digits elsewhere.
