@@ -63,7 +63,7 @@ func (c *call) norm(f spread, rows [][]int, channel func(at []int) int) (Tensor,
 	x := c.x[0]
 	a := arith{c.compute()}
 	out := New(x.DType, x.Shape)
-	c.abs = make([]float64, x.Len())
+	c.abs, c.any = make([]float64, x.Len()), make([]bool, x.Len())
 	channels := make([]int, x.Len())
 	each(x.Shape, func(pos int, at []int) { channels[pos] = channel(at) })
 	for _, row := range rows {
@@ -71,7 +71,7 @@ func (c *call) norm(f spread, rows [][]int, channel func(at []int) int) (Tensor,
 		root := exact(a.add(square, c.float(0))).sqrt()
 		for i, p := range row {
 			y := exact(deviation[i]).div(root)
-			out.F[p], c.abs[p] = c.affine(y, channels[p], c.x[1:])
+			out.F[p], c.abs[p], c.any[p] = c.affine(y, channels[p], c.x[1:])
 		}
 	}
 	return out, nil
@@ -82,12 +82,12 @@ func evalBatchNorm(c *call) (Tensor, error) {
 	x := c.x[0]
 	a := arith{c.compute()}
 	out := New(x.DType, x.Shape)
-	c.abs = make([]float64, x.Len())
+	c.abs, c.any = make([]float64, x.Len()), make([]bool, x.Len())
 	each(x.Shape, func(pos int, at []int) {
 		k := at[1]
 		deviation := exact(a.sub(x.F[pos], c.x[1].F[k]))
 		y := deviation.div(exact(a.add(c.x[2].F[k], c.float(0))).sqrt())
-		out.F[pos], c.abs[pos] = c.affine(y, k, c.x[3:])
+		out.F[pos], c.abs[pos], c.any[pos] = c.affine(y, k, c.x[3:])
 	})
 	return out, nil
 }
@@ -95,13 +95,15 @@ func evalBatchNorm(c *call) (Tensor, error) {
 // affine is y·weight + bias, as far as these are given, for element k of them,
 // with a bound for the roundings after the moments: a root and a quotient or a
 // reciprocal root within 2 ulps (4 units), two products and a sum, with an
-// intermediate that may be subnormal or overflow.
-func (c *call) affine(y wide, k int, weightAndBias []Tensor) (result, bound float64) {
+// intermediate that may be subnormal or overflow. Where it may be 0 and the
+// weight is infinite, the result is open: NaN, or infinite.
+func (c *call) affine(y wide, k int, weightAndBias []Tensor) (result, bound float64, open bool) {
 	f := formats[c.compute()]
 	size, least := math.Abs(y.hi), 2*f.least()
 	overflows := size > f.max/2 && y.isFinite()
 	if len(weightAndBias) > 0 {
 		w := weightAndBias[0].F[k]
+		open = math.IsInf(w, 0) && y.hi != 0 && size < least
 		y = y.times(w)
 		size, least = math.Abs(y.hi), least*math.Max(1, math.Abs(w))
 		overflows = overflows || size > f.max/2 && y.isFinite()
@@ -112,11 +114,11 @@ func (c *call) affine(y wide, k int, weightAndBias []Tensor) (result, bound floa
 	result = roundWide(c.op.Outputs[0].DType, y)
 	switch {
 	case overflows:
-		return result, math.Inf(1)
+		return result, math.Inf(1), open
 	case size-size != 0:
-		return result, 0
+		return result, 0, open
 	}
-	return result, 8*f.unit()*size + f.unit()*math.Abs(y.hi) + least
+	return result, 8*f.unit()*size + f.unit()*math.Abs(y.hi) + least, open
 }
 
 // evalNormBackward is the gradient of LayerNorm or RMSNorm with respect to x:
