@@ -198,10 +198,22 @@ func (m *maker) apply(level codegen.Level) {
 		}
 		in.Args = append(in.Args, m.some(want, level))
 	}
+	if fn == ir.SCopySign {
+		in.Args[1] = m.number(in.Args[1], level)
+	}
 	if sig.ResultBool {
 		in.Type = ir.Bool
 	}
 	m.emit(in)
+}
+
+// number is a float v with 0 in the place of NaN: all NaNs are one value, so
+// what shows a NaN's sign or bits has no one result.
+func (m *maker) number(v codegen.Value, level codegen.Level) codegen.Value {
+	t := m.k.Body[v].Type
+	nan := m.emit(codegen.Instr{Op: codegen.OpApply, Fn: ir.SIsNaN, Type: ir.Bool, Level: level, Args: []codegen.Value{v}})
+	zero := m.emit(codegen.Instr{Op: codegen.OpConst, Type: t, Level: level})
+	return m.emit(codegen.Instr{Op: codegen.OpApply, Fn: ir.SWhere, Type: t, Level: level, Args: []codegen.Value{nan, zero, v}})
 }
 
 func (m *maker) cast(level codegen.Level) {
@@ -214,6 +226,9 @@ func (m *maker) cast(level codegen.Level) {
 		in.Overflow = to.IsFloat8() && m.r.IntN(2) == 0
 	}
 	v := m.some(from.Compute(), level)
+	if in.Op == codegen.OpBitcast && (from.IsFloat() || from.IsFloat8()) {
+		v = m.number(v, level)
+	}
 	if from.Compute() == ir.F32 && from != ir.F32 { // a value of that dtype
 		v = m.emit(codegen.Instr{Op: codegen.OpCast, From: ir.F32, To: from, Type: ir.F32, Level: level, Args: []codegen.Value{v}, Overflow: from == ir.F8E5M2})
 	}
