@@ -115,9 +115,17 @@ func exp2(x float64) float64 {
 // halfExp returns e^x/2, which is finite where e^x no longer is.
 func halfExp(x float64) float64 { return expDouble(double{x, 0}.plus(logOf2.negate())) }
 
-// sinh and cosh are half of e^|x| where e^−|x| is below its last place.
+// sinh and cosh are half of e^|x| where e^−|x| is below its last place. Below 1,
+// where the difference of the two cancels, sinh is Taylor's series to x¹⁷/17!.
 func sinh(x float64) float64 {
-	if a := math.Abs(x); a > 40 && a < 711 {
+	switch a := math.Abs(x); {
+	case a < 1:
+		s, p := float64(x*x), 1.0
+		for n := 16.0; n > 2; n -= 2 {
+			p = 1 + float64(s*p)/(n*(n+1))
+		}
+		return x + float64(x*(float64(s*p)/6))
+	case a > 40 && a < 711:
 		return math.Copysign(halfExp(a), x)
 	}
 	return math.Sinh(x)

@@ -195,6 +195,9 @@ func evalActivation(c *call) (Tensor, error) {
 			}
 		case ir.Celu:
 			c.abs[i] = 8 * f.unit() * size.hi
+			if z := v / c.float(0); v != 0 && math.Abs(z) < math.Ldexp(1, f.minExp) {
+				c.abs[i] = 2 * f.least() * math.Abs(c.float(0)) // a subnormal quotient
+			}
 			if size.hi != 0 && math.Abs(y.hi) > f.max*math.Abs(c.float(0)) {
 				c.abs[i] = math.Inf(1) // the exponential overflows
 			}

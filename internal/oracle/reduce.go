@@ -248,7 +248,9 @@ func evalLogSumExp(c *call) (Tensor, error) {
 			d := exact(x.F[p]).plus(-top)
 			e := wideExp(d)
 			sum = sum.add(e)
-			depth = math.Max(depth, math.Abs(d.hi)*e.hi)
+			if e.hi != 0 {
+				depth = math.Max(depth, math.Abs(d.hi)*e.hi)
+			}
 		}
 		log := wideLog(sum)
 		y := log.plus(top)

@@ -45,6 +45,9 @@ func (a wide) add(b wide) wide {
 	if s-s != 0 {
 		return exact(s)
 	}
+	if max(math.Abs(a.hi), math.Abs(b.hi)) > 0x1p1020 { // steps may overflow
+		return a.scale(-10).add(b.scale(-10)).scale(10)
+	}
 	t, f := twoSum(a.lo, b.lo)
 	m := normal(s, e+t)
 	return normal(m.hi, m.lo+f)

@@ -52,6 +52,7 @@ func TestWideArithmetic(t *testing.T) {
 
 func TestWideSpecials(t *testing.T) {
 	inf := math.Inf(1)
+	assert.Equal(t, math.MaxFloat64*0.55, exact(math.MaxFloat64).add(exact(-math.MaxFloat64*0.45)).hi)
 	for _, x := range []float64{math.MaxFloat64, 1.7e308, 1.2345e308, 5e-324, 1e-310, 3e-300} {
 		assert.InEpsilon(t, math.Sqrt(x), exact(x).sqrt().hi, 1e-15)
 		for _, y := range []float64{1, 3, 0.75, -1.5, 1e10, 1e-5, 1.3e154, math.MaxFloat64} {
