@@ -44,9 +44,12 @@ func evalAttention(c *call) (Tensor, error) {
 				score = a.add(score, mask.F[offset(mask.Shape, []int{b, h, i, j})])
 				err += math.Abs(score) * f.unit()
 			}
-			// The partial sums of an infinite score may overflow in the compute
-			// dtype where the exact ones do not, and meet as NaN.
-			if !math.IsInf(score, 0) || math.IsInf(d.bound(), 1) {
+			switch {
+			case math.IsInf(d.bound(), 1):
+				// Partial sums may overflow in the compute dtype where the exact
+				// ones do not, and meet as NaN.
+				doubt = math.Inf(1)
+			case !math.IsInf(score, 0):
 				doubt = math.Max(doubt, err)
 			}
 			keys, scores = append(keys, j), append(scores, score)
