@@ -96,7 +96,8 @@ func evalSoftmaxBackward(c *call) (Tensor, error) {
 				errors = math.Abs(g.F[p]) + factor.hi*size*sumUnits(len(row))
 			}
 			out.F[p] = roundWide(y.DType, r)
-			c.abs[p] = composite(f, 4*errors, r.hi)
+			// Terms of the sum may be subnormal before they meet the factor.
+			c.abs[p] = composite(f, 4*errors, r.hi) + 2*f.least()*float64(len(row))*math.Abs(factor.hi)
 			if size+math.Abs(g.F[p]) > f.max/2 || errors > f.max/2 || log && factor.hi > f.max {
 				c.abs[p] = math.Inf(1)
 			}
