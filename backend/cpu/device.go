@@ -1,6 +1,6 @@
 // Package cpu is the device of the machine itself: host memory, a pool of
-// workers, and the portable engine. Its work is done when a call returns, so
-// streams cost nothing and waiting is trivial.
+// workers, and an engine, by default the portable one. Its work is done when a
+// call returns, so streams cost nothing and waiting is trivial.
 //
 // Importing the package registers it as "cpu". It must not know of queues,
 // tensors or fusion.
@@ -74,14 +74,18 @@ type stream struct {
 }
 
 // Open opens the CPU with the portable engine.
-func Open(o backend.Options) *Device { return openWith(interp.New(), o) }
+func Open(o backend.Options) *Device { return OpenWith(interp.New(), o) }
 
-func openWith(engine codegen.Engine, o backend.Options) *Device {
+// OpenWith opens a CPU device whose kernels another engine for host memory
+// runs, for instance one that interprets code for GPUs, so that whole programs
+// test it. What the engine compiles must be a codegen.HostExecutable: compiling
+// anything else is a *backend.CompileError.
+func OpenWith(e codegen.Engine, o backend.Options) *Device {
 	n := o.Workers
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{engine: engine, par: newWorkers(n), streams: map[backend.Stream]*stream{}}
+	d := &Device{engine: e, par: newWorkers(n), streams: map[backend.Stream]*stream{}}
 	d.mem.init(&o)
 	return d
 }

@@ -219,7 +219,7 @@ type deviceOnly struct{ codegen.Executable }
 func TestCompileIsTriedAgain(t *testing.T) {
 	cause := errors.New("cause")
 	engine := &brokenEngine{Engine: interp.New()}
-	d := openWith(engine, backend.Options{Workers: 1})
+	d := OpenWith(engine, backend.Options{Workers: 1})
 	openStream(t, d)
 	for name, f := range map[string]func() (codegen.Executable, error){
 		"error":          func() (codegen.Executable, error) { return nil, cause },
@@ -249,7 +249,7 @@ func (p panicking) Run(*codegen.Launch, [][]byte, codegen.Parallel) error { pani
 
 func TestAPanicInALaunchIsAnError(t *testing.T) {
 	engine := &brokenEngine{Engine: interp.New()}
-	d := openWith(engine, backend.Options{Workers: 1})
+	d := OpenWith(engine, backend.Options{Workers: 1})
 	s := openStream(t, d)
 	engine.broken = func() (codegen.Executable, error) {
 		e, err := interp.New().Compile(doubleKernel())
