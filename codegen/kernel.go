@@ -118,7 +118,7 @@ const (
 	OpBitcast      // Args[0], a value of dtype From, with the same bits as dtype To
 	OpReduce       // Reduce over the inner axes of Args[0], Element → Row
 	OpCount        // number of points of the inner axes, as Type
-	OpContract     // Σk left·right along the inner axis, of Type: left is Args[0] or, without Args, Access; right Args[1] or Access2. Two operands of I8 or U8 give I32
+	OpContract     // Σk left·right along the inner axis, of Type: left is Args[0] or, without Args, Access; right Args[1] or Access2. Two operands of I8 or U8 give I32. Args are values of the dtypes From and To
 	OpScan         // running Reduce (RSum, RProd, RMax, RMin) of Args[0] along the inner axis; Exclusive, Reverse
 	OpSort         // Args[0] sorted along the inner axis, stably, NaN greatest; Reverse: descending, still stable; Positions: where they were, I64
 	OpArange       // start + i·step at coordinate i of axis Index, rounded once to To (Invalid: to Type); Params Index2, Index2+1 (F64 when Type is a float, else I64)
@@ -192,6 +192,7 @@ type Instr struct {
 	Index2    int
 	Bits      uint64
 	Args      []Value
+	Origin    string // the kind of operation it came from, for people; no part of the identity
 }
 
 // Store writes a value through an access. Element values are written at each

@@ -140,7 +140,7 @@ func dequantKernel() *Kernel {
 			{Op: OpCast, Type: ir.F32, Level: Right, From: ir.I8, To: ir.F32, Args: []Value{2}},
 			{Op: OpLoad, Type: ir.F32, Level: Right, Access: 2},
 			{Op: OpApply, Type: ir.F32, Level: Right, Fn: ir.SMul, Args: []Value{3, 4}},
-			{Op: OpContract, Type: ir.F32, Args: []Value{1, 5}},
+			{Op: OpContract, Type: ir.F32, From: ir.F16, To: ir.F32, Args: []Value{1, 5}},
 			{Op: OpCast, Type: ir.F32, From: ir.F32, To: ir.F16, Args: []Value{6}},
 		},
 		Stores: []Store{{Access: 3, Value: 7}},

@@ -87,6 +87,17 @@ func (k *Kernel) reads(in *Instr, f func(access int)) {
 	}
 }
 
+// Factors returns the dtypes of the operands of a contraction: of what lies in
+// memory, or what the values of its prologues are rounded to. How products are
+// added may depend on them, so that an operand computed as it is read gives the
+// bits of one that was stored.
+func (k *Kernel) Factors(in *Instr) (left, right ir.DType) {
+	if len(in.Args) > 0 {
+		return in.From, in.To
+	}
+	return k.Buffers[k.Accesses[in.Access].Buffer].DType, k.Buffers[k.Accesses[in.Access2].Buffer].DType
+}
+
 // isRegister reports whether values of type d exist in scalar programs.
 func isRegister(d ir.DType) bool { return d.Valid() && d == d.Compute() }
 

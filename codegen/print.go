@@ -100,6 +100,9 @@ func (k *Kernel) instrString(in *Instr) string {
 	case OpContract:
 		if len(in.Args) > 0 {
 			b.WriteString("contract " + values(in.Args))
+			if in.From != in.From.Compute() || in.To != in.To.Compute() {
+				fmt.Fprintf(&b, " of %v, %v", in.From, in.To)
+			}
 		} else {
 			fmt.Fprintf(&b, "contract a%d a%d", in.Access, in.Access2)
 		}

@@ -154,7 +154,7 @@ func TestKernelText(t *testing.T) {
   %3: f32 right = cast i8 to f32 %2
   %4: f32 right = load a2
   %5: f32 right = mul %3, %4
-  %6: f32 = contract %1, %5
+  %6: f32 = contract %1, %5 of f16, f32
   %7: f32 = cast f32 to f16 %6
   store a3 %7
 `},

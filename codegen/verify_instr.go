@@ -246,6 +246,8 @@ func (v *verifier) contract(i int, in *Instr) {
 		if v.err == nil {
 			l, r := v.k.Body[in.Args[0]].Level, v.k.Body[in.Args[1]].Level
 			v.check(l == Left && r == Right, "contracts %v and %v values", l, r)
+			v.check(in.From.Valid() && in.From.Compute() == a, "left operand is %v, not %v", a, in.From)
+			v.check(in.To.Valid() && in.To.Compute() == b, "right operand is %v, not %v", b, in.To)
 		}
 	}
 	widens := ir.Bytes.Has(a) && ir.Bytes.Has(b) && in.Type == ir.I32

@@ -107,6 +107,8 @@ func TestVerifyRefuses(t *testing.T) {
 			k.Body[0] = Instr{Op: OpNormal, Type: ir.F32, Level: Left}
 		}, "%0", "belongs to an element"},
 		{"store of a prologue", dequantKernel, func(k *Kernel) { k.Stores = append(k.Stores, Store{Access: 3, Value: 1}) }, "store 1", "stores a left value"},
+		{"factor of no dtype", dequantKernel, func(k *Kernel) { k.Body[6].To = ir.Invalid }, "%6", "right operand is f32, not invalid"},
+		{"factor of another dtype", dequantKernel, func(k *Kernel) { k.Body[6].From = ir.F64 }, "%6", "left operand is f32, not f64"},
 		{"bytes to i64", bytesKernel, func(k *Kernel) { k.Body[0].Type = ir.I64; k.Buffers[2].DType = ir.I64 }, "%0", "contracts u8 and i8 to i64"},
 		{"bytes of two kinds", bytesKernel, func(k *Kernel) { k.Body[0].Type = ir.I8; k.Buffers[2].DType = ir.I8 }, "%0", "contracts u8 and i8 to i8"},
 		{"words to i32", bytesKernel, func(k *Kernel) { k.Buffers[0].DType, k.Buffers[1].DType = ir.I16, ir.I16 }, "%0", "contracts i16 and i16 to i32"},

@@ -17,6 +17,8 @@ import (
 type lowering struct {
 	g   *Graph
 	ops []int // computed by this kernel, ascending
+	// origin is the kind of the operation that is being lowered.
+	origin string
 
 	template codegen.Template
 	space    []Dim // outer, then inner lengths
@@ -113,6 +115,9 @@ func (l *lowering) lower(t ir.TensorID, p path, at codegen.Level) (codegen.Value
 	if !ok {
 		return 0, &Refusal{RuleKind, fmt.Sprintf("no element of %v can be computed on its own", op.Kind)}
 	}
+	origin := l.origin
+	l.origin = op.Kind.String()
+	defer func() { l.origin = origin }()
 	return r(&context{lowering: l, op: op, pos: producer, out: t, p: p, at: at})
 }
 
@@ -168,6 +173,7 @@ func (l *lowering) buffer(t ir.TensorID, mode codegen.Mode) int {
 
 // emit appends an instruction.
 func (l *lowering) emit(in codegen.Instr) codegen.Value {
+	in.Origin = l.origin
 	l.kernel.Body = append(l.kernel.Body, in)
 	return codegen.Value(len(l.kernel.Body) - 1)
 }

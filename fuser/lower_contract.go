@@ -114,7 +114,7 @@ func (c *context) contract() (codegen.Value, error) {
 		if err != nil {
 			return 0, err
 		}
-		in.Args = []codegen.Value{x, y}
+		in.Args, in.From, in.To = []codegen.Value{x, y}, c.dtype(a), c.dtype(b)
 		return c.emit(in), nil
 	}
 	var err error

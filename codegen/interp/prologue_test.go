@@ -49,7 +49,7 @@ func prologues(r *rand.Rand, dims []int, t ir.DType) *maker {
 		a, b = one(m, []ir.DType{ir.I8, ir.U8}), one(m, []ir.DType{ir.I8, ir.U8})
 	}
 	left, right := m.chain(codegen.Left, a), m.chain(codegen.Right, b)
-	m.emit(codegen.Instr{Op: codegen.OpContract, Type: t, Args: []codegen.Value{left, right}})
+	m.emit(codegen.Instr{Op: codegen.OpContract, Type: t, From: m.k.Body[left].Type, To: m.k.Body[right].Type, Args: []codegen.Value{left, right}})
 	m.apply(codegen.Element)
 	m.k.Stores = nil
 	for v := range m.k.Body {
@@ -97,7 +97,7 @@ func TestPrologueLikeStored(t *testing.T) {
 		s, bs := load(codegen.Right, ir.F32, n, 0, 1, 0)
 		f := fused.emit(codegen.Instr{Op: codegen.OpCast, Level: codegen.Right, From: ir.I8, To: ir.F32, Type: ir.F32, Args: []codegen.Value{q}})
 		w := fused.emit(codegen.Instr{Op: codegen.OpApply, Level: codegen.Right, Fn: ir.SMul, Type: ir.F32, Args: []codegen.Value{f, s}})
-		c := fused.emit(codegen.Instr{Op: codegen.OpContract, Type: ir.F32, Args: []codegen.Value{x, w}})
+		c := fused.emit(codegen.Instr{Op: codegen.OpContract, Type: ir.F32, From: ir.F32, To: ir.F32, Args: []codegen.Value{x, w}})
 		out := fused.access(fused.buffer(ir.F32, codegen.Out, rows*n), codegen.AccessArgs{Strides: []int{n, 1, 0}}, false)
 		fused.k.Stores = []codegen.Store{{Access: out, Value: c}}
 		copy(fused.mem[bx], stored.mem[0])
