@@ -11,6 +11,7 @@ import (
 func TestNameIsNoPartOfTheIdentity(t *testing.T) {
 	a, b := mapKernel(), mapKernel()
 	b.Name = "other"
+	b.Body[0].Origin = "other"
 	assert.Equal(t, a.Hash(), b.Hash())
 	assert.True(t, a.Equal(b))
 	a.Body[0].Args = []Value{}
@@ -29,7 +30,7 @@ func TestEveryFieldCounts(t *testing.T) {
 		base := f()
 		changes := 0
 		leaves(reflect.ValueOf(base).Elem(), "", func(path string, _ reflect.Value) {
-			if strings.HasSuffix(path, ".Name") {
+			if strings.HasSuffix(path, ".Name") || strings.HasSuffix(path, ".Origin") {
 				return
 			}
 			changed := f()

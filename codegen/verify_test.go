@@ -95,7 +95,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"one operand", dequantKernel, func(k *Kernel) { k.Body[6].Args = k.Body[6].Args[:1] }, "%6", "contract takes 2 operands, not 1"},
 		{"operands the wrong way", dequantKernel, func(k *Kernel) { k.Body[6].Args[0], k.Body[6].Args[1] = 5, 1 }, "%6", "contracts right and left values"},
 		{"operands of one side", dequantKernel, func(k *Kernel) { k.Body[6].Args[1] = 0 }, "%6", "contracts left and left values"},
-		{"operand types", dequantKernel, func(k *Kernel) { k.Body[6].Args[1] = 2 }, "%6", "contracts f32 and i8 to f32"},
+		{"operand types", dequantKernel, func(k *Kernel) { k.Body[6].Args[1], k.Body[6].To = 2, ir.I8 }, "%6", "contracts f32 and i8 to f32"},
 		{"left from right", dequantKernel, func(k *Kernel) { k.Body[5].Args[1] = 1 }, "%5", "right value from left value %1"},
 		{"prologue at an outer point", dequantKernel, func(k *Kernel) { k.Body[4].Level = Element }, "kernel", "value %4 before the contraction is no prologue"},
 		{"epilogue from a prologue", dequantKernel, func(k *Kernel) { k.Body[7].Args[0] = 5 }, "%7", "element value from right value %5"},
