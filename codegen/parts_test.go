@@ -52,7 +52,8 @@ func TestVerifyRefusesParts(t *testing.T) {
 		"unused buffer":      {func(k *Kernel) { k.Buffers = append(k.Buffers, Buffer{ir.F32, In}) }, "no part uses it"},
 		"written and read":   {func(k *Kernel) { shareOutput(k) }, "a part writes what another uses"},
 		"parts of a map":     {func(k *Kernel) { *k = *mapKernel(); k.Parts = partsKernel().Parts }, "parts of a map kernel"},
-		"buffer named twice": {func(k *Kernel) { k.Buffers[2].DType = ir.BF16; k.Parts[0].Buffers = []int{0, 1, 0} }, "buffer 0"},
+		"input as output":    {func(k *Kernel) { k.Buffers[2].DType = ir.BF16; k.Parts[0].Buffers = []int{0, 1, 0} }, "buffer 0 is out bf16 in the part"},
+		"buffer named twice": {func(k *Kernel) { readTwice(&k.Parts[1]) }, "buffer 1 is named twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := partsKernel()
@@ -63,7 +64,16 @@ func TestVerifyRefusesParts(t *testing.T) {
 	}
 }
 
-// shareOutput makes both parts write one buffer.
+// readTwice makes a part read its operand under two numbers.
+func readTwice(p *Part) {
+	k := p.Kernel
+	k.Buffers, k.Accesses = append(k.Buffers, k.Buffers[0]), append(k.Accesses, Access{Buffer: 2})
+	k.Body = []Instr{k.Body[0], {Op: OpLoad, Type: ir.F32, Access: 2}, {Op: OpApply, Type: ir.F32, Fn: ir.SAdd, Args: []Value{0, 1}}}
+	k.Stores[0].Value = 2
+	p.Buffers = append(p.Buffers, p.Buffers[0])
+}
+
+// shareOutput adds a part that writes the output of another.
 func shareOutput(k *Kernel) {
 	other := k.Parts[1].Kernel.Clone()
 	k.Parts = append(k.Parts, Part{other, []int{1, 3}})
