@@ -134,11 +134,6 @@ func TestKernelText(t *testing.T) {
   store a3 %3
   store a4 %4
 `},
-	}
-	tests = append(tests, []struct {
-		kernel *Kernel
-		want   string
-	}{
 		{dequantKernel(), `kernel contraction outer=3 inner=1 "dequant"
   b0: in f16
   b1: in i8
@@ -196,7 +191,7 @@ func TestKernelText(t *testing.T) {
   store a1 %2
   store a2 %4
 `},
-	}...)
+	}
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.kernel.String())
 	}
