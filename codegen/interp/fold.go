@@ -70,19 +70,9 @@ func newFold(v, arg int, op codegen.ReduceOp, t ir.DType) fold {
 	}
 	switch laneOf(t) {
 	case laneF64:
-		return foldOf(at, op, t, [...]valueFold[float64]{
-			codegen.RSum:  {lanes: codegen.Lanes, join: loopAddF64VV, block: sumBlock[float64]},
-			codegen.RProd: {lanes: codegen.Lanes, join: loopMulF64VV, block: prodBlock[float64]},
-			codegen.RMax:  {lanes: 1, join: loopMaximumF64VV, block: maxBlock[float64]},
-			codegen.RMin:  {lanes: 1, join: loopMinimumF64VV, block: minBlock[float64]},
-		})
+		return foldOf(at, op, t, floatFolds(loopAddF64VV, loopMulF64VV, loopMaximumF64VV, loopMinimumF64VV))
 	case laneF32:
-		return foldOf(at, op, t, [...]valueFold[float32]{
-			codegen.RSum:  {lanes: codegen.Lanes, join: loopAddF32VV, block: sumBlock[float32]},
-			codegen.RProd: {lanes: codegen.Lanes, join: loopMulF32VV, block: prodBlock[float32]},
-			codegen.RMax:  {lanes: 1, join: loopMaximumF32VV, block: maxBlock[float32]},
-			codegen.RMin:  {lanes: 1, join: loopMinimumF32VV, block: minBlock[float32]},
-		})
+		return foldOf(at, op, t, floatFolds(loopAddF32VV, loopMulF32VV, loopMaximumF32VV, loopMinimumF32VV))
 	case laneI64:
 		return foldOf(at, op, t, intFolds(loopAddI64VV, loopMulI64VV, loopMaximumI64VV, loopMinimumI64VV))
 	case laneU64:
@@ -101,6 +91,16 @@ func foldOf[T elem](at foldAt, op codegen.ReduceOp, t ir.DType, folds [4]valueFo
 	return &f
 }
 
+func floatFolds[T float64 | float32](sum, prod, most, least func(d, a, b []T)) [4]valueFold[T] {
+	return [...]valueFold[T]{
+		codegen.RSum:  {lanes: codegen.Lanes, join: sum, block: sumBlock[T]},
+		codegen.RProd: {lanes: codegen.Lanes, join: prod, block: prodBlock[T]},
+		codegen.RMax:  {lanes: 1, join: most, block: maxBlock[T]},
+		codegen.RMin:  {lanes: 1, join: least, block: minBlock[T]},
+	}
+}
+
+// intFolds have one lane: the order of integers does not matter.
 func intFolds[T int64 | uint64](sum, prod, most, least func(d, a, b []T)) [4]valueFold[T] {
 	return [...]valueFold[T]{
 		codegen.RSum:  {lanes: 1, join: sum, block: each(func(x, y T) T { return x + y })},

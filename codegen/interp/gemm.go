@@ -138,7 +138,7 @@ func (c *codec[T]) pack(w *worker, dst []T, width int, o *operand, lines []int, 
 			}
 			line := scratch[T](&w.line, k)
 			c.read(line, o.mem, at+k0*o.step, o.step)
-			interleave(panel, j, width, line)
+			packLine(panel[j:], width, line, 0, 1)
 		}
 	}
 }
@@ -156,6 +156,8 @@ func packAdjacent[T elem](panel, src []T, at, step int) {
 	}
 }
 
+// packLine copies elements of a line, from src[at] on, step apart, to every
+// width-th place of a panel.
 func packLine[T elem](panel []T, width int, src []T, at, step int) {
 	for i := 0; i < len(panel); i += width {
 		panel[i] = src[at]

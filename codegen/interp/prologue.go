@@ -70,14 +70,6 @@ func (s *side[T]) packComputed(w *worker, dst []T, width int, g *grid, batch, fi
 		w.startLine(g, batch, first+j)
 		w.seek(&w.run.inner, k0, k)
 		w.exec(s.steps)
-		interleave(dst[j/width*width*k:][:width*k], j%width, width, spread[T](w, s.value, 0))
-	}
-}
-
-// interleave writes the elements of a line to every width-th place of a panel.
-func interleave[T any](panel []T, at, width int, line []T) {
-	for _, x := range line {
-		panel[at] = x
-		at += width
+		packLine(dst[j/width*width*k:][:width*k][j%width:], width, spread[T](w, s.value, 0), 0, 1)
 	}
 }

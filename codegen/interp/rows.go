@@ -103,12 +103,18 @@ type rowsState struct {
 	blocks   int
 }
 
-func driveRows(r *run, par codegen.Parallel) error {
-	k := r.exe.kernel
-	axes := r.allAxes(0, k.Outer)
+// buildRows lays the grids of templates that walk rows: the outer axes in the
+// order in which the first output lies in memory, and the axes of a row.
+func (r *run) buildRows() {
+	outer := r.exe.kernel.Outer
+	axes := r.allAxes(0, outer)
 	r.sortAxes(axes)
 	r.outer.build(r.dims, axes, r.slots)
-	r.inner.build(r.dims, r.allAxes(k.Outer, len(r.dims)), r.slots)
+	r.inner.build(r.dims, r.allAxes(outer, len(r.dims)), r.slots)
+}
+
+func driveRows(r *run, par codegen.Parallel) error {
+	r.buildRows()
 	n := r.inner.n
 	if r.outer.n == 0 {
 		return nil

@@ -81,11 +81,7 @@ func scanOf[T float64 | float32 | int64 | uint64](v, arg int, in *codegen.Instr)
 
 // driveScan walks the rows, each from end to end.
 func driveScan(r *run, par codegen.Parallel) error {
-	k := r.exe.kernel
-	axes := r.allAxes(0, k.Outer)
-	r.sortAxes(axes)
-	r.outer.build(r.dims, axes, r.slots)
-	r.inner.build(r.dims, r.allAxes(k.Outer, len(r.dims)), r.slots)
+	r.buildRows()
 	if r.inner.n == 0 {
 		return nil
 	}

@@ -87,11 +87,7 @@ func sortOf[T elem](v, arg int, in *codegen.Instr, again bool, order func(T) uin
 
 // driveSort walks the rows, each of which is one tile.
 func driveSort(r *run, par codegen.Parallel) error {
-	k := r.exe.kernel
-	axes := r.allAxes(0, k.Outer)
-	r.sortAxes(axes)
-	r.outer.build(r.dims, axes, r.slots)
-	r.inner.build(r.dims, r.allAxes(k.Outer, len(r.dims)), r.slots)
+	r.buildRows()
 	n := r.inner.n
 	if n == 0 {
 		return nil
