@@ -70,3 +70,20 @@ func TestCountersAndSequences(t *testing.T) {
 	_, err = r.Next()
 	require.ErrorIs(t, err, io.EOF)
 }
+
+// The counters of a device that did nothing are none, which is not the same as
+// not known: it was closed.
+func TestCountersOfNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	rt := open(t, fusion.Options{})
+	w, err := Open(path, header(rt))
+	require.NoError(t, err)
+	w.Counted(rt.Stats())
+	require.NoError(t, w.Close())
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tr, err := Read(bytes.NewReader(raw))
+	require.NoError(t, err, "%s", raw)
+	require.True(t, tr.Complete)
+	require.Equal(t, []map[string]int64{{}}, tr.Counters)
+}

@@ -26,9 +26,9 @@ type line struct {
 	// Sequence numbers what was recorded from 1, and Plan the plans made for it.
 	Sequence int              `json:"sequence,omitempty"`
 	Plan     int              `json:"plan,omitempty"`
-	Counters map[string]int64 `json:"counters,omitempty"` // of the device at the end
-	Count    int64            `json:"count,omitempty"`    // runs so far of the segment on the stream
-	End      bool             `json:"end,omitempty"`      // the trace was closed: the counts are all
+	Counters map[string]int64 `json:"counters,omitzero"` // of the device at the end; empty: it did nothing
+	Count    int64            `json:"count,omitempty"`   // runs so far of the segment on the stream
+	End      bool             `json:"end,omitempty"`     // the trace was closed: the counts are all
 }
 
 // Writer writes a device's part of a trace. Its methods may be called from several goroutines. It
