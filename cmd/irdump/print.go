@@ -218,7 +218,7 @@ func (d *document) each(w io.Writer, f func(s *trace.Traced) error) error {
 			fusers = "none"
 		}
 		if len(h.Disable) > 0 {
-			fusers += ", without passes " + strings.Join(h.Disable, " ")
+			fusers += ", without " + strings.Join(h.Disable, " ")
 		}
 		fmt.Fprintf(w, "trace of device%s %s, fusers %s, %s %s\n", number, h.Device, fusers, h.Go, h.System)
 	}

@@ -64,7 +64,7 @@ func TestTraceOfChurn(t *testing.T) {
 	rt, err := fusion.New(null.Open(backend.Options{}), fusion.Options{Fusers: fuser.Default()})
 	require.NoError(t, err)
 	h := trace.NewHeader("null", rt.Device().Profile(), fuser.Default())
-	h.Disable = []string{"cse"}
+	h.Disable = []string{"cse", "horizontal", "recompute"}
 	w, err := trace.Open(path, h)
 	require.NoError(t, err)
 	rt.Observe(w.Observe)
@@ -80,7 +80,7 @@ func TestTraceOfChurn(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.NoError(t, rt.Close())
 	out := good(t, "ops", path)
-	assert.Contains(t, out, ", without passes cse, ")
+	assert.Contains(t, out, ", without cse horizontal recompute, ")
 	assert.Contains(t, out, "; not recorded: recomputed\n")
 	assert.Contains(t, out, "; plan 2 of sequence 1\n")
 	out = good(t, "stats", path)

@@ -15,8 +15,8 @@ type Header struct {
 	Version string   `json:"version"`
 	Device  string   `json:"device"`
 	Profile Profile  `json:"profile"`
-	Fusers  []string `json:"fusers"` // in order of preference, none: no fusion
-	Disable []string `json:"disable,omitempty"`
+	Fusers  []string `json:"fusers"`            // in order of preference, none: no fusion
+	Disable []string `json:"disable,omitempty"` // passes, fusers and rules that are switched off
 	Force   bool     `json:"force,omitempty"`
 	Go      string   `json:"go"`
 	System  string   `json:"system"` // operating system and architecture
