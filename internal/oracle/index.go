@@ -8,28 +8,14 @@ import (
 
 // evalSelect takes the slices of an axis that a list of indices names.
 func evalSelect(c *call) (Tensor, error) {
-	x, list, axis := c.x[0], c.x[1], c.axis()
-	shape := x.Shape.Clone()
-	shape[axis] = list.Len()
-	return c.read(shape, func(at []int) ([]int, error) {
-		i, err := index(list.I[at[axis]], x.Shape[axis])
-		src := slices.Clone(at)
-		src[axis] = i
-		return src, err
-	})
+	shape := c.x[0].Shape.Clone()
+	shape[c.axis()] = c.x[1].Len()
+	return c.read(shape, c.ofList)
 }
 
 // evalGather takes, for each element of indices, the element of x at the same
 // position with the axis replaced by it.
-func evalGather(c *call) (Tensor, error) {
-	x, indices, axis := c.x[0], c.x[1], c.axis()
-	return c.read(indices.Shape, func(at []int) ([]int, error) {
-		i, err := index(indices.I[offset(indices.Shape, at)], x.Shape[axis])
-		src := slices.Clone(at)
-		src[axis] = i
-		return src, err
-	})
-}
+func evalGather(c *call) (Tensor, error) { return c.read(c.x[1].Shape, c.ofEach) }
 
 // evalEmbedding takes the rows of a matrix that indices of any shape name.
 func evalEmbedding(c *call) (Tensor, error) {
@@ -64,15 +50,33 @@ func (c *call) read(shape ir.Shape, from func(at []int) ([]int, error)) (Tensor,
 // evalGatherND takes, for each list along the last axis of indices, the
 // element, or the part, at these coordinates of the first axes.
 func evalGatherND(c *call) (Tensor, error) {
-	x, indices := c.x[0], c.x[1]
-	k := indices.Shape[len(indices.Shape)-1]
-	shape := append(indices.Shape[:len(indices.Shape)-1].Clone(), x.Shape[k:]...)
-	return c.read(shape, func(at []int) ([]int, error) { return listed(x.Shape, indices, at) })
+	lists := c.x[1].Shape
+	last := len(lists) - 1
+	return c.read(append(lists[:last].Clone(), c.x[0].Shape[lists[last]:]...), c.ofLists)
 }
 
-// listed returns the index that a list of indices names: at is an index of the
-// lists, followed by one of the part.
-func listed(shape ir.Shape, indices Tensor, at []int) ([]int, error) {
+// The ways in which indices, x[1], name an element of x[0]: what is read from
+// there, or written to there, has the index at.
+
+// ofList: the index along the axis counts in a list.
+func (c *call) ofList(at []int) ([]int, error) { return c.along(at, at[c.axis()]) }
+
+// ofEach: each element has an index along the axis.
+func (c *call) ofEach(at []int) ([]int, error) { return c.along(at, offset(c.x[1].Shape, at)) }
+
+// along replaces the axis of an index by the indices' element i.
+func (c *call) along(at []int, i int) ([]int, error) {
+	axis := c.axis()
+	n, err := index(c.x[1].I[i], c.x[0].Shape[axis])
+	out := slices.Clone(at)
+	out[axis] = n
+	return out, err
+}
+
+// ofLists: each list has the first coordinates of an element or a part, and what
+// follows in at is an index of the part.
+func (c *call) ofLists(at []int) ([]int, error) {
+	shape, indices := c.x[0].Shape, c.x[1]
 	lists := len(indices.Shape) - 1
 	out := make([]int, 0, len(shape))
 	for i := range indices.Shape[lists] {

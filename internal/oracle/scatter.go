@@ -1,10 +1,6 @@
 package oracle
 
-import (
-	"slices"
-
-	"github.com/sinter-ml/sinter/ir"
-)
+import "github.com/sinter-ml/sinter/ir"
 
 // evalSet is a Var's new value.
 func evalSet(c *call) (Tensor, error) { return c.x[1].Clone(), nil }
@@ -24,34 +20,15 @@ func evalSetSlice(c *call) (Tensor, error) {
 
 // evalSetSelect replaces, or joins to, the slices of an axis at a list of
 // indices.
-func evalSetSelect(c *call) (Tensor, error) {
-	old, list, axis := c.x[0], c.x[1], c.axis()
-	return c.write(func(at []int) ([]int, error) {
-		i, err := index(list.I[at[axis]], old.Shape[axis])
-		to := slices.Clone(at)
-		to[axis] = i
-		return to, err
-	})
-}
+func evalSetSelect(c *call) (Tensor, error) { return c.write(c.ofList) }
 
 // evalScatter replaces, or joins to, for each element of indices the element
 // there along an axis.
-func evalScatter(c *call) (Tensor, error) {
-	old, indices, axis := c.x[0], c.x[1], c.axis()
-	return c.write(func(at []int) ([]int, error) {
-		i, err := index(indices.I[offset(indices.Shape, at)], old.Shape[axis])
-		to := slices.Clone(at)
-		to[axis] = i
-		return to, err
-	})
-}
+func evalScatter(c *call) (Tensor, error) { return c.write(c.ofEach) }
 
 // evalScatterND replaces, or joins to, the elements or parts that lists of
 // indices name.
-func evalScatterND(c *call) (Tensor, error) {
-	old, indices := c.x[0], c.x[1]
-	return c.write(func(at []int) ([]int, error) { return listed(old.Shape, indices, at) })
-}
+func evalScatterND(c *call) (Tensor, error) { return c.write(c.ofLists) }
 
 // write puts each element of the value x[2], in row-major order, to the index
 // of x[0] that place gives: the last of equal indices stays, or all are joined
