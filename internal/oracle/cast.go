@@ -26,16 +26,13 @@ func cast(t Tensor, dtype ir.DType, saturate bool) Tensor {
 			var x float64
 			switch {
 			case isFloat(t.DType):
-				x = t.F[i]
+				x = round(dtype, t.F[i])
 			case t.DType.IsInt():
-				// Rounded to odd far beyond the precision of any float.
-				out.F[i] = overflow(dtype, roundInt(dtype, t.DType, t.I[i]), saturate)
-				continue
+				x = roundInt(dtype, t.DType, t.I[i])
 			default:
 				x = float64(zeroOne(t.B[i]))
 			}
-			rounded := round(dtype, x)
-			out.F[i] = overflow(dtype, rounded, saturate)
+			out.F[i] = overflow(dtype, x, saturate)
 		case dtype.IsInt():
 			switch {
 			case isFloat(t.DType):

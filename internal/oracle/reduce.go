@@ -286,11 +286,9 @@ func evalNorm(c *call) (Tensor, error) {
 		if sum.hi > f.max/2 && sum.isFinite() || sum.hi > 0 && greatest < 2*math.Ldexp(1, f.minExp) {
 			greatest = math.Inf(1) // sums over- or underflow
 		}
-		y := pow(sum.hi, 1/p)
+		y := pow(sum.hi, inverse)
 		if sum.isFinite() && sum.hi > 0 && inverse-inverse == 0 {
 			y = widePow(sum, exact(1).div(exact(p)))
-		} else {
-			y = pow(sum.hi, inverse)
 		}
 		out.F[i] = roundWide(x.DType, y)
 		if y.isFinite() && y.hi != 0 {

@@ -114,8 +114,6 @@ func wideLgamma(x wide) wide {
 		return exact(math.Inf(1))
 	case math.Abs(x.hi) < besidePole:
 		return wideLog(x.abs()).neg()
-	case math.Abs(x.hi) < tiny: // Γ(x) = 1/x
-		return wideLog(x.abs()).neg()
 	case x.hi < 0.5:
 		// log(π/|sin πx|) − lgamma(1−x)
 		return wideLog(widePi.div(sinPi(x).abs())).sub(wideLgamma(exact(1).sub(x)))
@@ -168,8 +166,6 @@ func wideDigamma(x wide) wide {
 	case math.IsInf(x.hi, 1):
 		return x
 	case math.Abs(x.hi) < besidePole:
-		return exact(-1).div(x)
-	case math.Abs(x.hi) < tiny: // ψ(x) = −1/x
 		return exact(-1).div(x)
 	case x.hi < 0.5:
 		// ψ(1−x) − π/tan πx

@@ -97,8 +97,8 @@ func wideAtan(t wide) wide {
 	case math.Abs(t.hi) > 2:
 		return wideHalfPi.times(math.Copysign(1, t.hi)).sub(wideAtan(exact(1).div(t)))
 	}
-	// atan t = y + atan((t−tan y)/(1+t·tan y)), the second a small angle d for
-	// which d − d³/3 is enough.
+	// atan t = y + atan d with d = (t−tan y)/(1+t·tan y), so small that it is its
+	// own arc tangent: d³/3 is below 2⁻¹⁵⁰.
 	y := exact(math.Atan(t.hi))
 	tan := wideTan(y)
 	d := t.sub(tan).div(t.mul(tan).plus(1))
