@@ -5,7 +5,8 @@ import "fmt"
 // CompileError says that a kernel could not be compiled.
 type CompileError struct {
 	Kernel string // the kernel's text
-	Log    string
+	Source string // what was given to a compiler, "" if it did not come to that
+	Log    string // the compiler's
 	Err    error
 }
 

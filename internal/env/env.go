@@ -28,6 +28,8 @@ type Settings struct {
 	NoPasses    []string
 	NoRules     []string
 	PlanDir     string // "": plans are not kept
+	NVRTC       string // file or folder, "": where the system has it
+	KernelDir   string // "": in the user's cache directory, "off": compiled CUDA kernels are not kept
 }
 
 // Variable is one row of the table.
@@ -59,6 +61,10 @@ var table = []Variable{
 	{"SINTER_SEED", "integer", "0", "Where random numbers start.", setSeed},
 	{"SINTER_PLAN_DIR", "directory", "", "Keeps plans in the directory, so that a program that was run before explores nothing.",
 		func(s *Settings, v string) error { s.PlanDir = v; return nil }},
+	{"SINTER_NVRTC", "file or directory", "", "NVIDIA's run-time compiler, libnvrtc.so.12 or later, or the directory it lies in; by default what the system has.",
+		func(s *Settings, v string) error { s.NVRTC = v; return nil }},
+	{"SINTER_KERNEL_DIR", "directory, off", "", "Where compiled CUDA kernels are kept; by default `sinter/cuda` in the user's cache directory.",
+		func(s *Settings, v string) error { s.KernelDir = v; return nil }},
 	{"SINTER_POISON", "0, 1", "0", "1 fills freed and fresh memory with NaN patterns.",
 		boolean(func(s *Settings) *bool { return &s.Poison })},
 }

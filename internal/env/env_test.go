@@ -37,6 +37,8 @@ func TestParse(t *testing.T) {
 		{"SINTER_SEED", "-9", with(func(s *Settings) { s.Seed = -9 })},
 		{"SINTER_SEED", "0x10", with(func(s *Settings) { s.Seed = 16 })},
 		{"SINTER_PLAN_DIR", "/tmp/plans", with(func(s *Settings) { s.PlanDir = "/tmp/plans" })},
+		{"SINTER_NVRTC", "/opt/nvrtc", with(func(s *Settings) { s.NVRTC = "/opt/nvrtc" })},
+		{"SINTER_KERNEL_DIR", "off", with(func(s *Settings) { s.KernelDir = "off" })},
 		{"SINTER_POISON", "1", with(func(s *Settings) { s.Poison = true })},
 	}
 	seen := map[string]bool{}

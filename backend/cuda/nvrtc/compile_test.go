@@ -1,0 +1,89 @@
+package nvrtc_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/backend"
+	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
+	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
+)
+
+const addSource = `extern "C" __global__ void add(const float* a, const float* b, float* out, unsigned n) {
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n) out[i] = a[i] * b[i] + 1.0f;
+}`
+
+func TestCompile(t *testing.T) {
+	l := nvrtctest.Require(t)
+	for _, tt := range []struct {
+		arch   string
+		kind   nvrtc.Kind
+		target string
+	}{
+		{"sm_80", nvrtc.PTX, ".target sm_80"},
+		{"compute_80", nvrtc.PTX, ".target sm_80"},
+		{"sm_80", nvrtc.Both, ".target sm_80"},
+		{"sm_90a", nvrtc.Both, ".target sm_90a"},
+		{"sm_100", nvrtc.CUBIN, ""},
+	} {
+		out, err := l.Compile(t.Context(), nvrtc.Input{Source: addSource, Name: "add.cu", Arch: tt.arch, Kind: tt.kind})
+		require.NoError(t, err, tt.arch)
+		assert.Empty(t, out.Log)
+		assert.Nil(t, out.Lowered)
+		if tt.kind == nvrtc.CUBIN {
+			assert.Nil(t, out.PTX)
+		} else {
+			assert.Contains(t, string(out.PTX), ".entry add(")
+			assert.Contains(t, string(out.PTX), tt.target+"\n")
+			assert.NotContains(t, string(out.PTX), "fma", "multiplication and addition round apart")
+			assert.True(t, strings.HasSuffix(strings.TrimSpace(string(out.PTX)), "}"))
+		}
+		if tt.kind == nvrtc.PTX {
+			assert.Nil(t, out.CUBIN)
+		} else {
+			assert.Equal(t, "\x7fELF", string(out.CUBIN[:4]))
+		}
+	}
+}
+
+func TestNamesOfTemplates(t *testing.T) {
+	l := nvrtctest.Require(t)
+	names := []string{"scale<float>", "&space::scale2<int, 3>"}
+	out, err := l.Compile(t.Context(), nvrtc.Input{
+		Source: `template <class T> __global__ void scale(T* p, T by) { p[threadIdx.x] *= by; }
+namespace space { template <class T, int n> __global__ void scale2(T* p) { p[threadIdx.x] *= n; } }`,
+		Name: "scale.cu", Arch: "sm_80", Names: names,
+	})
+	require.NoError(t, err)
+	require.Len(t, out.Lowered, 2)
+	for _, name := range names {
+		assert.Contains(t, string(out.PTX), ".entry "+out.Lowered[name]+"(", name)
+	}
+}
+
+func TestSourceThatDoesNotCompile(t *testing.T) {
+	l := nvrtctest.Require(t)
+	const bad = "extern \"C\" __global__ void f(float* p) {\n\t*p = missing;\n}"
+	_, err := l.Compile(t.Context(), nvrtc.Input{Source: bad, Name: "bad.cu", Arch: "sm_80"})
+	var e *backend.CompileError
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, bad, e.Source)
+	assert.Contains(t, e.Log, "bad.cu(2): error: ")
+	assert.ErrorContains(t, err, `identifier "missing" is undefined`)
+	var call *nvrtc.Error
+	require.ErrorAs(t, err, &call)
+	assert.Equal(t, 6, call.Code)
+}
+
+func TestCancelled(t *testing.T) {
+	l := nvrtctest.Require(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := l.Compile(ctx, nvrtc.Input{Source: addSource, Name: "add.cu", Arch: "sm_80"})
+	assert.ErrorIs(t, err, context.Canceled)
+}
