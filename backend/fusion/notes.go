@@ -20,9 +20,10 @@ type notes struct {
 type note struct {
 	kind    ir.Kind
 	pc      uintptr
-	form    uint64 // attributes and slice starts
+	form    uint64 // shapes and slices
+	attrs   uint64 // the other attributes
 	scalars uint64
-	outer   [4]ir.TensorID // operands from before the window
+	outer   []ir.TensorID // operands from before the window
 	bytes   int
 	values  []ir.Scalar
 }
@@ -32,18 +33,12 @@ var seed = maphash.MakeSeed()
 // op notes a recorded operation. The seed and the position of a draw are not
 // of the program's; random makes them relative.
 func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID, random *draws) {
-	x := note{kind: op.Kind, pc: op.PC}
+	x := note{kind: op.Kind, pc: op.PC, attrs: ir.StructHash(op, nil)}
 	for i := range op.Ranges {
 		x.form = mix(x.form, uint64(op.Ranges[i].Start))
 		x.form = mix(x.form, uint64(op.Ranges[i].Len))
 	}
-	for _, a := range op.Attrs.Axes {
-		x.form = mix(x.form, uint64(a))
-	}
 	for _, a := range op.Attrs.Shape {
-		x.form = mix(x.form, uint64(a))
-	}
-	for _, a := range op.Attrs.Ints {
 		x.form = mix(x.form, uint64(a))
 	}
 	x.values = op.Scalars
@@ -54,11 +49,9 @@ func (n *notes) op(op *ir.Operation, in []*Value, born ir.TensorID, random *draw
 	for i := range x.values {
 		x.scalars = mix(x.scalars, x.values[i].Bits)
 	}
-	k := 0
 	for _, v := range in {
-		if v.version == nil && v.id <= born && k < len(x.outer) {
-			x.outer[k] = v.id
-			k++
+		if v.version == nil && v.id <= born {
+			x.outer = append(x.outer, v.id)
 		}
 	}
 	n.ops = append(n.ops, x)
@@ -107,9 +100,11 @@ func (n *notes) differs(before *notes) *backend.CaptureError {
 			return refusal("the program recorded other operations than in the pass before", a, "record the same operations in every pass")
 		case a.form != b.form:
 			return refusal("a shape or slice start changed between passes", a, "hold the start in a rank-0 tensor")
+		case a.attrs != b.attrs:
+			return refusal("an attribute changed between passes", a, "record the operation with the same ones in every pass")
 		case a.scalars != b.scalars:
 			return refusal("a host scalar changed between passes", a, "hold it in a rank-0 tensor or a Var")
-		case a.outer != b.outer:
+		case !slices.Equal(a.outer, b.outer):
 			return refusal("a tensor from outside was swapped between passes", a, "pass it as an input, or keep it in a Var and Set it")
 		}
 	}
@@ -161,9 +156,7 @@ func (n *notes) frozen() []FrozenItem {
 			}
 		}
 		for _, id := range x.outer {
-			if id != 0 {
-				out = append(out, FrozenItem{"tensor", x.kind.String(), fmt.Sprintf("#%d", id), at})
-			}
+			out = append(out, FrozenItem{"tensor", x.kind.String(), fmt.Sprintf("#%d", id), at})
 		}
 	}
 	for i := range n.data {
