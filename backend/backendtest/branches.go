@@ -123,6 +123,7 @@ func (s suite) forks(t *testing.T) {
 		require.NoError(t, b.increment(x, 1000))
 	})
 	assert.Equal(t, 4, g.Launches())
+	b.trim() // side and third, not used since, do not record any more
 	b.holds(i64s(1), x)
 	require.NoError(t, g.Replay(b.stream, nil))
 	b.holds(i64s(1112), x)

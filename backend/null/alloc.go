@@ -154,7 +154,7 @@ func (d *Device) Trim() (int64, error) {
 		return 0, d.fail(errors.New("closed"))
 	}
 	for _, s := range d.streams {
-		if s.window != nil {
+		if s.recording() != nil {
 			return 0, &backend.CaptureError{Reason: backend.CaptureTrim}
 		}
 	}
