@@ -157,5 +157,5 @@ func (c compound) flip(t *Tensor, axis int) *Tensor {
 }
 
 func (c compound) reduce(kind ir.Kind, t *Tensor, axes ...int) *Tensor {
-	return c.op(reduction(kind, c.pc, axes), t)
+	return c.op(over(kind, axes), t)
 }

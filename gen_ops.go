@@ -764,71 +764,71 @@ func (t *Tensor) ShiftRightScalar(c float64) *Tensor {
 // given; 0 of nothing. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Sum(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Sum, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Sum, axes), t)
 }
 
 // Mean returns the mean of the elements over the axes, all of them if none is
 // given; NaN of nothing. Floats. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Mean(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Mean, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Mean, axes), t)
 }
 
 // Prod returns the product of the elements over the axes, all of them if none
 // is given; 1 of nothing. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Prod(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Prod, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Prod, axes), t)
 }
 
 // Max returns the greatest element over the axes, all of them if none is given;
 // NaN propagates. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Max(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Max, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Max, axes), t)
 }
 
 // Min returns the least element over the axes, all of them if none is given;
 // NaN propagates. Floats and integers. The axes keep length 1; see
 // [Tensor.Squeeze].
 func (t *Tensor) Min(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Min, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Min, axes), t)
 }
 
 // ArgMax returns the row-major position of the first greatest element over the
 // axes, all of them if none is given; the first NaN wins. Any dtype but 8-bit
 // floats. The result is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMax(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.ArgMax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.ArgMax, axes), t)
 }
 
 // ArgMin returns the row-major position of the first least element over the
 // axes, all of them if none is given; the first NaN wins. Any dtype but 8-bit
 // floats. The result is i64. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) ArgMin(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.ArgMin, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.ArgMin, axes), t)
 }
 
 // Any returns whether any element is true over the axes, all of them if none is
 // given. Bool. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Any(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Any, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Any, axes), t)
 }
 
 // All returns whether every element is true over the axes, all of them if none
 // is given. Bool. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) All(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.All, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.All, axes), t)
 }
 
 // LogSumExp returns log Σe^x of the elements without overflow on the way over
 // the axes, all of them if none is given; −inf of nothing. Floats. The axes
 // keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) LogSumExp(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.LogSumExp, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.LogSumExp, axes), t)
 }
 
 // L2Norm returns √Σx² of the elements over the axes, all of them if none is
 // given; 0 of nothing. Floats. The axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) L2Norm(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.L2Norm, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.L2Norm, axes), t)
 }

@@ -9,12 +9,12 @@ import (
 
 // Softmax returns e^x / Σe^x over the axes, all of them if none is given.
 func (t *Tensor) Softmax(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Softmax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Softmax, axes), t)
 }
 
 // LogSoftmax returns the logarithm of Softmax.
 func (t *Tensor) LogSoftmax(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.LogSoftmax, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.LogSoftmax, axes), t)
 }
 
 // LayerNorm normalises the last axis to mean 0 and variance 1 (ε is added to
@@ -100,10 +100,8 @@ func (t *Tensor) BatchNormTrain(weight, bias *Tensor, epsilon float64) (normalis
 	mean = c.reshape(c.reduce(ir.Mean, x, axes...), channels)
 	variance = c.reshape(c.reduce(ir.Var, x, axes...), channels)
 	in := []*Tensor{x, mean, variance}
-	for _, p := range []*Tensor{weight, bias} {
-		if p != nil {
-			in = append(in, c.cast(p, wide))
-		}
+	for _, p := range given(weight, bias) {
+		in = append(in, c.cast(p, wide))
 	}
 	y := c.op(ir.Operation{Kind: ir.BatchNorm, Scalars: []ir.Scalar{ir.FloatScalar(wide, epsilon)}}, in...)
 	return c.cast(y, t.DType()), mean, variance
@@ -112,13 +110,13 @@ func (t *Tensor) BatchNormTrain(weight, bias *Tensor, epsilon float64) (normalis
 // SoftmaxBackward returns the gradient of Softmax over the axes, t being its
 // output.
 func (t *Tensor) SoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.SoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
+	return apply(over(ir.SoftmaxBackward, axes), t, gradient)
 }
 
 // LogSoftmaxBackward returns the gradient of LogSoftmax over the axes, t being
 // its output.
 func (t *Tensor) LogSoftmaxBackward(gradient *Tensor, axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.LogSoftmaxBackward, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t, gradient)
+	return apply(over(ir.LogSoftmaxBackward, axes), t, gradient)
 }
 
 // LayerNormBackward returns the gradient of LayerNorm with respect to t;

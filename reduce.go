@@ -7,48 +7,47 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// reduction returns an operation that reduces axes, all of them if there are
-// none.
-func reduction(kind ir.Kind, pc uintptr, axes []int) ir.Operation {
-	return ir.Operation{Kind: kind, PC: pc, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}
+// over returns an operation over axes, all of them if there are none.
+func over(kind ir.Kind, axes []int) ir.Operation {
+	return ir.Operation{Kind: kind, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}
 }
 
 // Variance returns the variance over the axes, all of them if none is given,
 // with divisor n − correction, by the corrected two-pass formula. Floats. The
 // axes keep length 1; see [Tensor.Squeeze].
 func (t *Tensor) Variance(correction int, axes ...int) *Tensor {
-	op := reduction(ir.Var, caller(2), axes)
+	op := over(ir.Var, axes)
 	op.Attrs.N = correction
-	return record(op, []*Tensor{t})
+	return apply(op, t)
 }
 
 // Std returns the square root of [Tensor.Variance].
 func (t *Tensor) Std(correction int, axes ...int) *Tensor {
-	op := reduction(ir.Std, caller(2), axes)
+	op := over(ir.Std, axes)
 	op.Attrs.N = correction
-	return record(op, []*Tensor{t})
+	return apply(op, t)
 }
 
 // MaxWith returns the greatest element over the axes and its row-major position
 // within them (i64): [Tensor.Max] and [Tensor.ArgMax], in one kernel.
 func (t *Tensor) MaxWith(axes ...int) (value, position *Tensor) {
-	pc, in := caller(2), []*Tensor{t}
-	return record(reduction(ir.Max, pc, axes), in), record(reduction(ir.ArgMax, pc, axes), in)
+	c := compoundOf(t)
+	return c.reduce(ir.Max, t, axes...), c.reduce(ir.ArgMax, t, axes...)
 }
 
 // MinWith returns the least element over the axes and its row-major position
 // within them (i64): [Tensor.Min] and [Tensor.ArgMin], in one kernel.
 func (t *Tensor) MinWith(axes ...int) (value, position *Tensor) {
-	pc, in := caller(2), []*Tensor{t}
-	return record(reduction(ir.Min, pc, axes), in), record(reduction(ir.ArgMin, pc, axes), in)
+	c := compoundOf(t)
+	return c.reduce(ir.Min, t, axes...), c.reduce(ir.ArgMin, t, axes...)
 }
 
 // MaxAbs returns the greatest absolute value over the axes.
-func (t *Tensor) MaxAbs(axes ...int) *Tensor { return t.ofAbs(ir.Max, caller(2), axes) }
+func (t *Tensor) MaxAbs(axes ...int) *Tensor { return compoundOf(t).ofAbs(ir.Max, t, axes) }
 
 // ofAbs reduces the absolute values, which are exact.
-func (t *Tensor) ofAbs(kind ir.Kind, pc uintptr, axes []int) *Tensor {
-	return record(reduction(kind, pc, axes), []*Tensor{record(ir.Operation{Kind: ir.Abs, PC: pc}, []*Tensor{t})})
+func (c compound) ofAbs(kind ir.Kind, t *Tensor, axes []int) *Tensor {
+	return c.reduce(kind, c.op(ir.Operation{Kind: ir.Abs}, t), axes...)
 }
 
 // SumAs is [Tensor.Sum] of the elements as another dtype, rounded once from it:
@@ -74,33 +73,29 @@ func (t *Tensor) MeanAs(dtype DType, axes ...int) *Tensor {
 // of elements that are not 0, for p = ±inf the greatest or least absolute
 // value. Floats.
 func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
-	pc := caller(2)
-	op := reduction(ir.Norm, pc, axes)
+	c, op := compoundOf(t), over(ir.Norm, axes)
 	switch {
 	case t.Err() == nil && !t.DType().IsFloat():
 		return t.fail(op, &DTypeError{Msg: fmt.Sprintf("is not defined for %v, only for %v", t.DType(), ir.Floats)})
 	case math.IsNaN(p):
 		return t.fail(op, &ArgumentError{Msg: "there is no norm of order NaN"})
 	case p == 0:
-		zero := ir.FloatScalar(t.DType(), 0)
-		some := record(ir.Operation{Kind: ir.NotEqual, PC: pc, Scalars: []ir.Scalar{zero}}, []*Tensor{t})
-		ones := record(ir.Operation{Kind: ir.Cast, PC: pc, Attrs: ir.Attrs{DType: t.DType()}}, []*Tensor{some})
-		return record(reduction(ir.Sum, pc, axes), []*Tensor{ones})
+		return c.reduce(ir.Sum, c.cast(c.scalar(ir.NotEqual, t, 0), t.DType()), axes...)
 	case p == 1:
-		return t.ofAbs(ir.Sum, pc, axes)
+		return c.ofAbs(ir.Sum, t, axes)
 	case p == 2:
-		return record(reduction(ir.L2Norm, pc, axes), []*Tensor{t})
+		return c.reduce(ir.L2Norm, t, axes...)
 	case math.IsInf(p, 1):
-		return t.ofAbs(ir.Max, pc, axes)
+		return c.ofAbs(ir.Max, t, axes)
 	case math.IsInf(p, -1):
-		return t.ofAbs(ir.Min, pc, axes)
+		return c.ofAbs(ir.Min, t, axes)
 	}
 	op.Scalars = []ir.Scalar{ir.FloatScalar(t.DType(), p)}
-	return record(op, []*Tensor{t})
+	return c.op(op, t)
 }
 
 // NormTensor is Norm with an order that a tensor of rank 0 and of t's dtype
 // holds and that is neither 0 nor infinite.
 func (t *Tensor) NormTensor(p *Tensor, axes ...int) *Tensor {
-	return t.applyHeld(reduction(ir.Norm, 0, axes), []*Tensor{t}, p)
+	return t.applyHeld(over(ir.Norm, axes), []*Tensor{t}, p)
 }

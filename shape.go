@@ -161,7 +161,7 @@ func (t *Tensor) Unsqueeze(axis int) *Tensor {
 
 // Flip returns t reversed along the axes, all of them if none is given.
 func (t *Tensor) Flip(axes ...int) *Tensor {
-	return apply(ir.Operation{Kind: ir.Flip, Attrs: ir.Attrs{Axes: append([]int{}, axes...)}}, t)
+	return apply(over(ir.Flip, axes), t)
 }
 
 // Unfold returns the windows of size elements, step apart, of an axis: the axis

@@ -44,8 +44,8 @@ func methods() *jen.File {
 	return f
 }
 
-func op(name string, extra ...jen.Code) *jen.Statement {
-	return jen.Qual(irPath, "Operation").Values(append([]jen.Code{jen.Id("Kind").Op(":").Qual(irPath, name)}, extra...)...)
+func op(name string) *jen.Statement {
+	return jen.Qual(irPath, "Operation").Values(jen.Id("Kind").Op(":").Qual(irPath, name))
 }
 
 // method writes a method. Its comment holds the row's phrase, how the phrase
@@ -57,10 +57,15 @@ func method(f *jen.File, name string, row *ir.Info, applies string, also []strin
 		remarks = "; " + remarks
 	}
 	doc := slices.Concat([]string{name + " returns " + phrase + applies + remarks + "."}, dtypes(row), also)
-	for _, line := range wrap(strings.Join(doc, " ")) {
+	write(f, name, strings.Join(doc, " "), params, body)
+}
+
+// write writes a method of Tensor that returns one.
+func write(f *jen.File, name, doc string, params []jen.Code, result jen.Code) {
+	for _, line := range wrap(doc) {
 		f.Comment("// " + line)
 	}
-	f.Func().Params(jen.Id("t").Op("*").Id("Tensor")).Id(name).Params(params...).Op("*").Id("Tensor").Block(jen.Return(body))
+	f.Func().Params(jen.Id("t").Op("*").Id("Tensor")).Id(name).Params(params...).Op("*").Id("Tensor").Block(jen.Return(result))
 	f.Line()
 }
 
@@ -98,15 +103,11 @@ func parametric(f *jen.File, row *ir.Info) {
 
 // held writes the form of a method whose scalar c is a tensor.
 func held(f *jen.File, row *ir.Info, c string, params []jen.Code, in ...jen.Code) {
-	for _, line := range wrap(row.Name + "Tensor is " + row.Name + " with " + article(c) + " " + c +
-		" that a tensor of rank 0 and of t's dtype holds, so that it may change between replays.") {
-		f.Comment("// " + line)
-	}
-	tensors := jen.Index().Op("*").Id("Tensor")
-	f.Func().Params(jen.Id("t").Op("*").Id("Tensor")).Id(row.Name + "Tensor").
-		Params(append(params, jen.Id(c).Op("*").Id("Tensor"))...).Op("*").Id("Tensor").Block(
-		jen.Return(jen.Id("t").Dot("applyHeld").Call(op(row.Name), tensors.Values(in...), jen.Id(c))))
-	f.Line()
+	doc := row.Name + "Tensor is " + row.Name + " with " + article(c) + " " + c +
+		" that a tensor of rank 0 and of t's dtype holds, so that it may change between replays."
+	operands := jen.Index().Op("*").Id("Tensor").Values(in...)
+	write(f, row.Name+"Tensor", doc, append(params, jen.Id(c).Op("*").Id("Tensor")),
+		jen.Id("t").Dot("applyHeld").Call(op(row.Name), operands, jen.Id(c)))
 }
 
 func article(noun string) string {
@@ -135,9 +136,8 @@ func pair(f *jen.File, row *ir.Info) {
 }
 
 func reduce(f *jen.File, row *ir.Info) {
-	attrs := jen.Id("Attrs").Op(":").Qual(irPath, "Attrs").Values(jen.Id("Axes").Op(":").Append(jen.Index().Int().Values(), jen.Id("axes").Op("...")))
 	method(f, row.Name, row, " over the axes, all of them if none is given", []string{"The axes keep length 1; see [Tensor.Squeeze]."},
-		[]jen.Code{jen.Id("axes").Op("...").Int()}, jen.Id("apply").Call(op(row.Name, attrs), jen.Id("t")))
+		[]jen.Code{jen.Id("axes").Op("...").Int()}, jen.Id("apply").Call(jen.Id("over").Call(jen.Qual(irPath, row.Name), jen.Id("axes")), jen.Id("t")))
 }
 
 // dtypes returns sentences that say which operands a kind takes, and the dtype
