@@ -2,79 +2,15 @@ package optimize
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/internal/cachedir/cachedirtest"
 )
-
-// faultyFiles fails the k-th call; a write that fails leaves half a file.
-type faultyFiles struct {
-	osFiles
-	calls, fail int
-	all         bool // and every call after it
-}
-
-func (f *faultyFiles) next() error {
-	f.calls++
-	if f.fail > 0 && (f.calls == f.fail || f.all && f.calls > f.fail) {
-		return errDisk
-	}
-	return nil
-}
-
-func (f *faultyFiles) MkdirAll(path string, perm fs.FileMode) error {
-	if err := f.next(); err != nil {
-		return err
-	}
-	return f.osFiles.MkdirAll(path, perm)
-}
-
-func (f *faultyFiles) Stat(path string) (fs.FileInfo, error) {
-	if err := f.next(); err != nil {
-		return nil, err
-	}
-	return f.osFiles.Stat(path)
-}
-
-func (f *faultyFiles) ReadDir(path string) ([]fs.DirEntry, error) {
-	if err := f.next(); err != nil {
-		return nil, err
-	}
-	return f.osFiles.ReadDir(path)
-}
-
-func (f *faultyFiles) ReadFile(path string) ([]byte, error) {
-	if err := f.next(); err != nil {
-		return nil, err
-	}
-	return f.osFiles.ReadFile(path)
-}
-
-func (f *faultyFiles) WriteTemp(dir, pattern string, data []byte) (string, error) {
-	if err := f.next(); err != nil {
-		path, _ := f.osFiles.WriteTemp(dir, pattern, data[:len(data)/2])
-		return path, err
-	}
-	return f.osFiles.WriteTemp(dir, pattern, data)
-}
-
-func (f *faultyFiles) Rename(from, to string) error {
-	if err := f.next(); err != nil {
-		return err
-	}
-	return f.osFiles.Rename(from, to)
-}
-
-func (f *faultyFiles) Remove(path string) error {
-	if err := f.next(); err != nil {
-		return err
-	}
-	return f.osFiles.Remove(path)
-}
 
 // Each call to the disk fails in turn, once or from then on: plans come out
 // right or not at all, that is said once for each cause, and the directory is as
@@ -89,7 +25,7 @@ func TestDiskThatFails(t *testing.T) {
 			kept := before.plan(t, 1, small(4))
 			require.True(t, before.Save(kept))
 
-			f := &faultyFiles{fail: fail, all: all}
+			f := &cachedirtest.Faulty{Fail: fail, All: all}
 			s := shopOf(p)
 			s.openDir(dir, f)
 			got := s.Restore(kept.Key)
@@ -100,7 +36,7 @@ func TestDiskThatFails(t *testing.T) {
 				}
 			}
 			msg := fmt.Sprintf("call %d, %v: %s", fail, all, s.log.String())
-			if f.calls < fail {
+			if f.Calls() < fail {
 				require.Len(t, got, 1, msg)
 				require.Equal(t, 3, saved, msg)
 				require.Zero(t, s.warnings(), msg)
@@ -122,27 +58,21 @@ func TestDiskThatFails(t *testing.T) {
 	}
 }
 
-func TestDirectoryIsTidied(t *testing.T) {
+func TestDirectoryIsBounded(t *testing.T) {
 	dir := t.TempDir()
-	s := newShop(Options{})
-	s.OpenDir(dir)
 	old := time.Now().Add(-2 * time.Hour)
 	write := func(name string, at time.Time) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Chtimes(path, at, at))
 	}
-	write("new-1.tmp", old)
-	write("new-2.tmp", time.Now())
 	write("oldest-1-1.plan", old.Add(-time.Hour))
 	for i := range maxStateFiles {
 		write(fmt.Sprintf("%d-1-1.plan", i), old)
 	}
-	next := newShop(Options{})
-	next.OpenDir(dir)
-	require.NoFileExists(t, filepath.Join(dir, "new-1.tmp"))
-	require.FileExists(t, filepath.Join(dir, "new-2.tmp"), "somebody may be writing it")
+	s := newShop(Options{})
+	s.OpenDir(dir)
 	require.NoFileExists(t, filepath.Join(dir, "oldest-1-1.plan"))
 	require.FileExists(t, filepath.Join(dir, "0-1-1.plan"))
-	require.Zero(t, next.warnings())
+	require.Zero(t, s.warnings())
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+
+	"github.com/sinter-ml/sinter/internal/cachedir"
 )
 
 // Store holds states that were saved, until somebody asks for them, and saves
@@ -97,9 +99,9 @@ func (s *Store) Write(w io.Writer, states []State) error {
 
 // OpenDir makes the store read and write states in a directory, which is made
 // if need be. Plans of other programs and versions stay there untouched.
-func (s *Store) OpenDir(path string) { s.openDir(path, osFiles{}) }
+func (s *Store) OpenDir(path string) { s.openDir(path, cachedir.OS{}) }
 
-func (s *Store) openDir(path string, files files) {
+func (s *Store) openDir(path string, files cachedir.Files) {
 	v, err := s.version()
 	s.mu.Lock()
 	defer s.mu.Unlock()
