@@ -1,5 +1,10 @@
 package ptx
 
+import (
+	"sort"
+	"strconv"
+)
+
 // Module is one parsed PTX text. Its parts are never changed after parsing.
 type Module struct {
 	Version     Version
@@ -46,9 +51,10 @@ type Decl struct {
 	Name     string // unique in its module or function: see Func
 	Space    Space
 	Linkage  Linkage
-	Type     Type // of one element
-	Align    int  // in bytes; the size of the type where none is written
-	Array    bool
+	Type     Type   // of one element
+	Align    int    // in bytes; the size of the type where none is written
+	Vec      int    // elements of .v2 and .v4, 0 otherwise
+	Array    bool   // has extents; those of several dimensions are flattened
 	Size     int    // in bytes; 0 for an array of open size
 	Pointer  bool   // a parameter marked .ptr
 	PtrTo    Space  // what a .ptr parameter points to
@@ -81,20 +87,36 @@ type Func struct {
 	NoReturn bool
 	Returns  []*Decl
 	Params   []*Decl
-	MaxNTID  [3]int // .maxntid, zeros if not written
-	ReqNTID  [3]int // .reqntid
-	MinCTAs  int    // .minnctapersm
-	MaxNReg  int    // .maxnreg
-	Pragmas  []string
-	Regs     []RegRange
-	Vars     []*Decl // .shared, .local, .const, .global and .param variables of the body
-	Body     []Instr
-	Labels   []Label
-	Tables   []Table     // .branchtargets and .calltargets
-	Protos   []Prototype // .callprototype
-	Line     int
+	// Directives are those between the parameters and the body, and the pragmas.
+	Directives []Directive
+	Regs       []RegRange
+	Vars       []*Decl // .shared, .local, .const, .global and .param variables of the body
+	Body       []Instr
+	Labels     []Label
+	Tables     []Table     // .branchtargets and .calltargets
+	Protos     []Prototype // .callprototype
+	Line       int
 
 	regCount int
+}
+
+// Directive returns the numbers of a directive such as maxntid, and whether it
+// stands there.
+func (f *Func) Directive(name string) ([]int, bool) {
+	for _, d := range f.Directives {
+		if d.Name == name {
+			return d.Args, true
+		}
+	}
+	return nil, false
+}
+
+// Directive is a directive of a function, such as .maxntid 256, 1, 1 or
+// .pragma "nounroll".
+type Directive struct {
+	Name string // without the dot
+	Args []int
+	Text string // of a pragma
 }
 
 // RegRange declares registers: Count of them named Name0, Name1, … or, when
@@ -108,6 +130,23 @@ type RegRange struct {
 
 // NumRegs returns how many registers the function declares.
 func (f *Func) NumRegs() int { return f.regCount }
+
+// RegType returns the type of a register.
+func (f *Func) RegType(reg int32) Type { return f.regRange(reg).Type }
+
+// RegName returns the name of a register.
+func (f *Func) RegName(reg int32) string {
+	r := f.regRange(reg)
+	if r.Count == 0 {
+		return r.Name
+	}
+	return r.Name + strconv.Itoa(int(reg)-r.First)
+}
+
+func (f *Func) regRange(reg int32) *RegRange {
+	i := sort.Search(len(f.Regs), func(i int) bool { return f.Regs[i].First > int(reg) })
+	return &f.Regs[i-1]
+}
 
 // Label is a place in a body: before the instruction Pos, or at the end.
 type Label struct {
