@@ -1,0 +1,59 @@
+package cudac
+
+import "strings"
+
+// placeFuncs are device functions over the source's own type of places.
+var placeFuncs = []deviceFunc{
+	{name: "quotient", text: `// a / b and a % b of counts that are not negative
+__device__ __forceinline__ idx quotient(idx a, idx b) { return (idx)((uidx)a / (uidx)b); }
+__device__ __forceinline__ idx modulo(idx a, idx b) { return (idx)((uidx)a % (uidx)b); }
+`},
+	{name: "in_range", text: `// whether an index lies in 0 … n-1; one that does not is reported
+__device__ bool in_range(long long i, long long n, unsigned long long* fault)
+{
+    if ((unsigned long long)i < (unsigned long long)n) return true;
+    if (atomicCAS(&fault[0], 0ull, 1ull) == 0ull) {
+        fault[1] = (unsigned long long)i;
+        fault[2] = (unsigned long long)n;
+    }
+    return false;
+}
+`},
+}
+
+// functions returns the text of the device functions named: those over places,
+// vectors, then the library's.
+func functions(names []string) string {
+	var b strings.Builder
+	var library []string
+	for _, n := range names {
+		if !placeFunc(n) && !strings.HasPrefix(n, vectorPrefix) {
+			library = append(library, n)
+		}
+	}
+	for _, f := range placeFuncs {
+		for _, n := range names {
+			if n == f.name {
+				b.WriteString("\n" + f.text)
+			}
+		}
+	}
+	for _, n := range names {
+		if v, ok := strings.CutPrefix(n, vectorPrefix); ok {
+			b.WriteString("\n" + v)
+		}
+	}
+	for _, f := range resolve(library) {
+		b.WriteString("\n" + f.text)
+	}
+	return b.String()
+}
+
+func placeFunc(name string) bool {
+	for _, f := range placeFuncs {
+		if f.name == name {
+			return true
+		}
+	}
+	return false
+}
