@@ -172,9 +172,15 @@ func (v *validator) call(c *Call) {
 		v.binding(c, i)
 	}
 	for _, p := range c.Params {
-		if p.Op >= 0 && v.op(p.Op) && (p.Scalar < 0 || p.Scalar >= len(v.g.Ops[p.Op].Scalars)) {
+		switch {
+		case p.IsLength:
+			v.dims(p.Length)
+		case p.Op >= 0 && v.op(p.Op) && (p.Scalar < 0 || p.Scalar >= len(v.g.Ops[p.Op].Scalars)):
 			v.fail("scalar %d of operation %d", p.Scalar, p.Op)
 		}
+	}
+	if c.Copies && len(c.Tensors) != 2 {
+		v.fail("a copy of %d tensors", len(c.Tensors))
 	}
 }
 
@@ -197,5 +203,8 @@ func (v *validator) binding(c *Call, i int) {
 		}
 		v.dims(w.Len)
 		v.dims(w.Sum...)
+		if w.Range > 0 && v.op(w.Op) && w.Range > len(v.g.Ops[w.Op].Ranges) {
+			v.fail("range %d of operation %d", w.Range-1, w.Op)
+		}
 	}
 }

@@ -206,7 +206,20 @@ func TestStateThatWasChanged(t *testing.T) {
 		},
 		"kind of view": func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Access[0].Views = []fuser.View{{Kind: 77}} },
 		"window":       func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Access[0].Window = []fuser.Window{{Axis: -3}} },
-		"parameter":    func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Params = []fuser.Param{{Op: 1 << 30}} },
+		"parameter":    func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Params[0] = fuser.Param{Op: 1 << 30} },
+		"scalar of a parameter": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Params[0] = fuser.Param{Scalar: 99}
+		},
+		"length of a parameter": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Params[0] = fuser.Param{Op: -1, IsLength: true, Length: 999}
+		},
+		"range of a window": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Access[0].Window = []fuser.Window{{Op: 0, Range: 1}}
+		},
+		"operation of a window": func(d *stateData) {
+			d.Blocks[0].Optimization.Calls[0].Access[0].Window = []fuser.Window{{Op: 1 << 30, Range: 1}}
+		},
+		"copy of many tensors": func(d *stateData) { d.Blocks[0].Optimization.Calls[0].Copies = true },
 		"takes storage": func(d *stateData) {
 			d.Blocks[0].Optimization.InPlace = []fuser.InPlace{{Out: d.Blocks[0].Optimization.Stored[0], In: 0}}
 		},
@@ -256,7 +269,8 @@ func FuzzReadStates(f *testing.F) {
 	})
 }
 
-// FuzzDecodeState changes a state's bytes before they are packed.
+// FuzzDecodeState changes a state's bytes before they are packed. What is not
+// refused can be bound.
 func FuzzDecodeState(f *testing.F) {
 	p := New(fuser.Default(), cpuProfile, Options{})
 	for _, seg := range []*Segment{accumulated(2), updates(1), preNorm(1)} {
@@ -273,8 +287,18 @@ func FuzzDecodeState(f *testing.F) {
 		if err == nil {
 			require.NoError(t, Check(s.Plan, s.Segment))
 			s.Plan.Format(s.Segment)
+			layout := func(t ir.TensorID) codegen.Layout {
+				if x := &s.Segment.Tensors[t]; x.Input {
+					return x.Layout
+				}
+				return codegen.Contiguous(s.Segment.Tensors[t].Shape)
+			}
 			for i := range s.Plan.Blocks {
-				_, _ = s.Plan.Blocks[i].Fallback()
+				b := &s.Plan.Blocks[i]
+				_, _ = b.Fallback()
+				for c := range b.Calls {
+					_ = fuser.Bind(&b.Calls[c], s.Segment.Dims, s.Segment.Ops, layout, new(codegen.Launch))
+				}
 			}
 		}
 	})
