@@ -14,7 +14,7 @@ type generator struct {
 	k *codegen.Kernel
 	v *Variant
 	t Target
-	b *binding // of the launch the variant was made for: its loops have the variant's forms
+	l *binding // of the launch the variant was made for: its loops have the variant's forms
 
 	coord map[[2]int]string // how a loop's coordinate along a dimension is written where that is not its name
 
@@ -34,7 +34,7 @@ func Generate(k *codegen.Kernel, v *Variant, t Target, l *codegen.Launch) (*Sour
 	if err := v.check(b); err != nil {
 		return nil, err
 	}
-	g := &generator{k: k, v: v, t: t, b: b}
+	g := &generator{k: k, v: v, t: t, l: b}
 	templates[k.Template].write(g)
 	return &Source{Kernel: k, Variant: v, Target: t, Text: g.text(), entries: g.entries, scratch: g.scratch}, nil
 }
@@ -83,32 +83,30 @@ func (g *generator) entry(name string, threads int, shape func(b *binding) (bloc
 	body()
 	var b strings.Builder
 	fmt.Fprintf(&b, "extern \"C\" __global__ void __launch_bounds__(%d)\n%s(", threads, name)
-	slices.SortStableFunc(g.args, func(x, y argument) int { return rank(x) - rank(y) })
+	sortArgs(g.args)
 	for i, a := range g.args {
 		if i > 0 {
 			b.WriteString(",")
 		}
 		fmt.Fprintf(&b, "\n    %s %s", a.ctype, a.name)
 	}
-	b.WriteString(")\n{\n" + g.b0() + "}\n")
+	b.WriteString(")\n{\n" + g.writer.b.String() + "}\n")
 	g.bodies = append(g.bodies, b.String())
 	g.entries = append(g.entries, &entry{name: name, args: g.args, shape: shape})
 }
 
-func (g *generator) b0() string { return g.writer.b.String() }
-
-// rank orders arguments: pointers first.
-func rank(a argument) int {
-	if strings.Contains(a.ctype, "*") {
-		return 0
-	}
-	return 1
+// sortArgs puts pointers first.
+func sortArgs(args []argument) {
+	slices.SortStableFunc(args, func(x, y argument) int { return pointers(y) - pointers(x) })
 }
 
-// arg asks for an argument of the current entry and returns its name.
-func (g *generator) arg(ctype, name string, value func(b *binding) Arg) string {
+func pointers(a argument) int { return strings.Count(a.ctype, "*") }
+
+// arg asks for an argument of the current entry, of so many bytes, and returns its
+// name.
+func (g *generator) arg(ctype, name string, size int, value func(b *binding) Arg) string {
 	if !slices.ContainsFunc(g.args, func(a argument) bool { return a.name == name }) {
-		g.args = append(g.args, argument{ctype, name, value})
+		g.args = append(g.args, argument{ctype, name, size, value})
 	}
 	return name
 }
@@ -119,12 +117,12 @@ func (g *generator) count(name string, value func(b *binding) int) string {
 	if g.v.Wide {
 		size = 8
 	}
-	return g.arg("const idx", name, func(b *binding) Arg { return Arg{Bytes: bytesOf(uint64(value(b)), size)} })
+	return g.arg("const idx", name, size, func(b *binding) Arg { return Arg{Bytes: bytesOf(uint64(value(b)), size)} })
 }
 
 // long asks for an integer argument of 64 bits.
 func (g *generator) long(name string, value func(b *binding) int) string {
-	return g.arg("const long long", name, func(b *binding) Arg { return Arg{Bytes: bytesOf(uint64(value(b)), 8)} })
+	return g.arg("const long long", name, 8, func(b *binding) Arg { return Arg{Bytes: bytesOf(uint64(value(b)), 8)} })
 }
 
 // buffer asks for the pointer to a buffer.
@@ -137,18 +135,18 @@ func (g *generator) buffer(i int) string {
 			ctype += " __restrict__"
 		}
 	}
-	return g.arg(ctype, fmt.Sprintf("b%d", i), func(*binding) Arg { return Arg{Kind: ArgBuffer, Index: i} })
+	return g.arg(ctype, fmt.Sprintf("b%d", i), 8, func(*binding) Arg { return Arg{Kind: ArgBuffer, Index: i} })
 }
 
 // fault asks for the pointer to where an index out of range is reported.
 func (g *generator) fault() string {
-	return g.arg("unsigned long long*", "fault", func(*binding) Arg { return Arg{Kind: ArgFault} })
+	return g.arg("unsigned long long*", "fault", 8, func(*binding) Arg { return Arg{Kind: ArgFault} })
 }
 
 // param asks for a parameter of the kernel.
 func (g *generator) param(i int) string {
 	t := g.k.Params[i]
-	return g.arg("const "+ctype(t), fmt.Sprintf("p%d", i), func(b *binding) Arg { return Arg{Bytes: bytesOf(b.l.Params[i], t.Size())} })
+	return g.arg("const "+ctype(t), fmt.Sprintf("p%d", i), t.Size(), func(b *binding) Arg { return Arg{Bytes: bytesOf(b.l.Params[i], t.Size())} })
 }
 
 // coordinates declares the coordinates of a loop at its point i: x0, x1, …
@@ -161,13 +159,13 @@ func (g *generator) coordinates(loop int, i string) {
 
 // at returns the value of a slot at the coordinates of the given loops.
 func (g *generator) at(s int, loops ...int) string {
-	name := g.b.slots.list[s].name
+	name := g.l.slots.list[s].name
 	var terms []string
 	if s < len(g.k.Accesses) {
 		terms = append(terms, g.count(name+"_off", func(b *binding) int { return b.slots.list[s].offset }))
 	}
 	for _, n := range loops {
-		x := g.b.loops[n]
+		x := g.l.loops[n]
 		for d, st := range g.v.loops[n].strides[s] {
 			coord := fmt.Sprintf("%s%d", x.name, d)
 			if c, ok := g.coord[[2]int{n, d}]; ok {
@@ -189,7 +187,7 @@ func (g *generator) at(s int, loops ...int) string {
 
 // step asks for the stride of a slot along dimension d of a loop.
 func (g *generator) step(s, loop, d int) string {
-	name := fmt.Sprintf("%s_%s%d", g.b.slots.list[s].name, g.b.loops[loop].name, d)
+	name := fmt.Sprintf("%s_%s%d", g.l.slots.list[s].name, g.l.loops[loop].name, d)
 	return g.count(name, func(b *binding) int { return b.loops[loop].strides[s][d] })
 }
 

@@ -90,24 +90,31 @@ func (mapTemplate) check(b *binding, v *Variant) string {
 }
 
 func (mapTemplate) write(g *generator) {
-	width := g.v.Vector
-	groups := func(b *binding) int { return b.loops[0].n / width }
-	shape := func(b *binding) (int, int, int) {
-		return gridFor(groups(b), mapThreads, g.t), mapThreads, 0
-	}
+	width, t := g.v.Vector, g.t
+	shape := func(b *binding) (int, int, int) { return gridFor(mapGroups(b, width), mapThreads, t), mapThreads, 0 }
 	g.entry(g.title(g.v.Kind), mapThreads, shape, func() {
-		n := g.count("n", groups)
-		g.line("#pragma unroll 1")
-		g.open("for (idx i = (idx)blockIdx.x * %d + (idx)threadIdx.x; i < %s; i += (idx)gridDim.x * %d)", mapThreads, n, mapThreads)
-		if width > 1 {
-			g.mapVectors(width)
-		} else {
-			g.coordinates(0, "i")
-			g.mapPoint(&point{loops: []int{0}})
-		}
-		g.close("")
+		g.mapLoop("blockIdx.x", "gridDim.x")
 	})
 }
+
+// mapLoop writes the loop of a thread over the space, of which its block is one of
+// so many.
+func (g *generator) mapLoop(block, blocks string) {
+	width := g.v.Vector
+	n := g.count("n", func(b *binding) int { return mapGroups(b, width) })
+	g.line("#pragma unroll 1")
+	g.open("for (idx i = (idx)%s * %d + (idx)threadIdx.x; i < %s; i += (idx)%s * %d)", block, mapThreads, n, blocks, mapThreads)
+	if width > 1 {
+		g.mapVectors(width)
+	} else {
+		g.coordinates(0, "i")
+		g.mapPoint(&point{loops: []int{0}})
+	}
+	g.close("")
+}
+
+// mapGroups returns how many groups of width points a launch has.
+func mapGroups(b *binding, width int) int { return b.loops[0].n / width }
 
 // gridFor returns how many blocks share n threads' work: enough to fill the
 // device, so that each thread steps over the rest.

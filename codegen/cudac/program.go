@@ -115,7 +115,7 @@ func (g *generator) value(in *codegen.Instr, p *point) string {
 	case codegen.OpParam:
 		return g.param(in.Index)
 	case codegen.OpCoord:
-		return "(long long)(" + g.at(g.b.slots.coord[in.Index], p.loops...) + ")"
+		return "(long long)(" + g.at(g.l.slots.coord[in.Index], p.loops...) + ")"
 	case codegen.OpApply:
 		t := in.Type
 		if len(in.Args) > 0 {
@@ -129,16 +129,16 @@ func (g *generator) value(in *codegen.Instr, p *point) string {
 	case codegen.OpArange:
 		return g.arange(in, p)
 	case codegen.OpPhilox:
-		return g.using(philoxExpr(g.param(in.Index), g.param(in.Index+1), "(long long)("+g.at(g.b.slots.pos, p.loops...)+")"))
+		return g.using(philoxExpr(g.param(in.Index), g.param(in.Index+1), "(long long)("+g.at(g.l.slots.pos, p.loops...)+")"))
 	case codegen.OpNormal:
-		return g.using(normalExpr(in.Type, g.param(in.Index), g.param(in.Index+1), "(long long)("+g.at(g.b.slots.pos, p.loops...)+")"))
+		return g.using(normalExpr(in.Type, g.param(in.Index), g.param(in.Index+1), "(long long)("+g.at(g.l.slots.pos, p.loops...)+")"))
 	}
 	panic(fmt.Sprintf("cudac: %v belongs to a template", in.Op))
 }
 
 // arange is start + i·step, in f64 or i64, rounded once.
 func (g *generator) arange(in *codegen.Instr, p *point) string {
-	i := g.at(g.b.slots.coord[in.Index], p.loops...)
+	i := g.at(g.l.slots.coord[in.Index], p.loops...)
 	start, step := g.param(in.Index2), g.param(in.Index2+1)
 	if in.Type.IsInt() {
 		return fmt.Sprintf("(%s)((unsigned long long)%s + (unsigned long long)(%s) * (unsigned long long)%s)", ctype(in.Type), start, i, step)
@@ -188,7 +188,7 @@ func (g *generator) load(i int, in *codegen.Instr, p *point) {
 func (g *generator) inside(access int, p *point) []string {
 	var out []string
 	for n, axis := range g.v.windows[access] {
-		c := g.at(g.b.slots.coord[axis], p.loops...)
+		c := g.at(g.l.slots.coord[axis], p.loops...)
 		lo := g.count(fmt.Sprintf("a%d_lo%d", access, n), func(b *binding) int { return b.l.Access[access].Window[n].Lo })
 		hi := g.count(fmt.Sprintf("a%d_hi%d", access, n), func(b *binding) int { return b.l.Access[access].Window[n].Hi })
 		out = append(out, fmt.Sprintf("%s >= %s", c, lo), fmt.Sprintf("%s < %s", c, hi))

@@ -39,6 +39,7 @@ type entry struct {
 // argument is a parameter of an entry and how a launch gives it.
 type argument struct {
 	ctype, name string
+	size        int
 	value       func(b *binding) Arg
 }
 
@@ -50,14 +51,22 @@ const (
 	ArgValue   ArgKind = iota // Bytes, as they lie in memory
 	ArgBuffer                 // the address of buffer Index of the kernel
 	ArgScratch                // the address of byte Index of the launch's scratch memory
-	ArgFault                  // the address of a Fault, zero before the launch
+	ArgFault                  // the address of FaultWords words, zero before the launch
+	ArgStruct                 // Fields, in Index bytes
 )
 
 // Arg is one argument of a call. Addresses have 8 bytes.
 type Arg struct {
-	Kind  ArgKind
-	Index int
-	Bytes []byte
+	Kind   ArgKind
+	Index  int
+	Bytes  []byte
+	Fields []Field
+}
+
+// Field is a part of a struct that is an argument.
+type Field struct {
+	Offset int
+	Arg    Arg
 }
 
 // Call is one call of an entry. Calls of a launch run one after another.

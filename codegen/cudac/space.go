@@ -183,6 +183,11 @@ const narrow = math.MaxInt32 - 1<<24
 // to fit 32 bits: the length of each loop, and the sum of the magnitudes of what
 // each slot adds up.
 func fits32(k *codegen.Kernel, l *codegen.Launch) bool {
+	for i := range k.Parts {
+		if !fits32(k.Parts[i].Kernel, &l.Parts[i]) {
+			return false
+		}
+	}
 	points := 1
 	for _, d := range l.Dims {
 		if d > 0 && points > narrow/d {

@@ -89,7 +89,8 @@ type template interface {
 
 // templates holds each template's structure, written in its own file.
 var templates = map[codegen.Template]template{
-	codegen.Map: mapTemplate{},
+	codegen.Map:   mapTemplate{},
+	codegen.Parts: partsTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
@@ -98,10 +99,14 @@ type binding struct {
 	l     *codegen.Launch
 	slots *slots
 	loops []*loop
+	parts []*binding
 }
 
 func bind(k *codegen.Kernel, l *codegen.Launch) *binding {
 	b := &binding{k: k, l: l, slots: slotsOf(k, l)}
+	for i := range k.Parts {
+		b.parts = append(b.parts, bind(k.Parts[i].Kernel, &l.Parts[i]))
+	}
 	templates[k.Template].loops(b)
 	return b
 }
@@ -118,17 +123,31 @@ func Supported(t codegen.Template) bool { return templates[t] != nil }
 // last is always valid. alias says that an output takes the storage of an input.
 // The kernel must have been verified and the launch checked.
 func Candidates(k *codegen.Kernel, l *codegen.Launch, t Target, alias bool) []*Variant {
-	b := bind(k, l)
-	list := templates[k.Template].variants(b, t)
-	wide := !fits32(k, l)
-	windows := windowAxes(l)
+	list := candidates(bind(k, l), t)
 	for _, v := range list {
-		v.Wide, v.Alias, v.windows = wide, alias, windows
+		v.fix(!fits32(k, l), alias)
+	}
+	return list
+}
+
+// candidates returns the variants of a launch with the forms of its loops.
+func candidates(b *binding, t Target) []*Variant {
+	list := templates[b.k.Template].variants(b, t)
+	for _, v := range list {
+		v.windows = windowAxes(b.l)
 		for _, g := range b.loops {
 			v.loops = append(v.loops, g.form())
 		}
 	}
 	return list
+}
+
+// fix sets what holds for a source as a whole.
+func (v *Variant) fix(wide, alias bool) {
+	v.Wide, v.Alias = wide, alias
+	for _, p := range v.parts {
+		p.fix(wide, alias)
+	}
 }
 
 // Check returns a *VariantError for a launch that a variant of its kernel does

@@ -28,7 +28,7 @@ func (g *generator) mapVectors(width int) {
 	place := point{loops: []int{0}}
 	vectors := map[int]bool{}
 	for access, read := range g.reads() {
-		if read && vectorAccess(g.b, access) {
+		if read && vectorAccess(g.l, access) {
 			vectors[access] = true
 			b := g.k.Accesses[access].Buffer
 			v := g.vectorType(g.k.Buffers[b].DType, width)
@@ -37,7 +37,7 @@ func (g *generator) mapVectors(width int) {
 	}
 	written := map[int]bool{}
 	for i := range g.k.Stores {
-		if a := g.k.Stores[i].Access; vectorAccess(g.b, a) {
+		if a := g.k.Stores[i].Access; vectorAccess(g.l, a) {
 			written[i] = true
 			g.line("%s s%d_v;", g.vectorType(g.k.Buffers[g.k.Accesses[a].Buffer].DType, width), i)
 		}
@@ -107,7 +107,7 @@ func (g *generator) reads() []bool {
 // fold declares the coordinates of the dimensions of a loop before end from their
 // row-major number.
 func (g *generator) fold(loop, end int, number string) {
-	x := g.b.loops[loop]
+	x := g.l.loops[loop]
 	for d := end - 1; d > 0; d-- {
 		length := g.count(fmt.Sprintf("%s_d%d", x.name, d), func(b *binding) int { return b.loops[loop].dims[d] })
 		g.line("const idx %s%d = modulo(%s, %s);", x.name, d, number, length)
