@@ -60,7 +60,7 @@ func parseEinsum(equation string, ts []*Tensor) (*einsum, error) {
 			case !ok || have == 1:
 				e.length[l] = n
 			case n != have && n != 1:
-				return nil, &ShapeError{Msg: fmt.Sprintf("%q, operand %d: length %d of %s, which is %d elsewhere", equation, i, n, name(l), have)}
+				return nil, &ShapeError{Msg: fmt.Sprintf("%q, operand %d: length %d of %s, which is %d elsewhere", equation, i, n, labelName(l), have)}
 			}
 		}
 		e.in = append(e.in, labels)
@@ -79,10 +79,10 @@ func parseEinsum(equation string, ts []*Tensor) (*einsum, error) {
 	}
 	for i, l := range labels {
 		if _, ok := e.length[l]; !ok {
-			return nil, &ArgumentError{Msg: fmt.Sprintf("%q, result: %s is in no operand", equation, name(l))}
+			return nil, &ArgumentError{Msg: fmt.Sprintf("%q, result: %s is in no operand", equation, labelName(l))}
 		}
 		if slices.Contains(labels[:i], l) {
-			return nil, &ArgumentError{Msg: fmt.Sprintf("%q, result: %s twice", equation, name(l))}
+			return nil, &ArgumentError{Msg: fmt.Sprintf("%q, result: %s twice", equation, labelName(l))}
 		}
 	}
 	e.out = labels
@@ -110,7 +110,8 @@ func labelsOf(term string, rank int) (labels []rune, dots int, err error) {
 	return append(labels, []rune(after)...), dots, nil
 }
 
-func name(l rune) string {
+// labelName is a label as errors name it.
+func labelName(l rune) string {
 	if l < 0 {
 		return "an axis of the ellipsis"
 	}
