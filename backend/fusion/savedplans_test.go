@@ -24,7 +24,7 @@ func sampleProgram(seed uint64) (*ir.Program, progen.Data) {
 // for programs that one has run, and gives the same bits.
 func TestSavedPlansNeedNoExploring(t *testing.T) {
 	if _, err := os.Executable(); err != nil {
-		t.Skip(err)
+		t.Skipf("saved plans are told apart by the running program, whose file is not known here: %v", err)
 	}
 	w := way{name: "fused", fused: true, workers: 1, stir: true, plans: t.TempDir()}
 	const programs = 12
@@ -83,7 +83,7 @@ func TestSavedPlansNeedNoExploring(t *testing.T) {
 // is made and saved beside it.
 func TestSavedPlansAreGuarded(t *testing.T) {
 	if _, err := os.Executable(); err != nil {
-		t.Skip(err)
+		t.Skipf("saved plans are told apart by the running program, whose file is not known here: %v", err)
 	}
 	w := way{fused: true, workers: 1, plans: t.TempDir()}
 	softmax := func(rt *fusion.Runtime, n int) {
