@@ -101,9 +101,6 @@ func (g *generator) partProgram(n, i int) *program {
 
 // field is the type of an argument as a member.
 func field(ctype string) string {
-	if pointer, ok := strings.CutSuffix(ctype, "*"); ok {
-		return pointer + "*"
-	}
 	if strings.Contains(ctype, "*") {
 		return strings.TrimSuffix(ctype, " __restrict__")
 	}
@@ -131,7 +128,9 @@ func (p *program) lay() {
 // part it belongs to in the tables.
 func (g *generator) partsEntry(of []*program, first, end int) {
 	t := g.t
-	blocks := func(b *binding, i int) int { return gridFor(mapGroups(b.parts[i], of[i].variant.Vector), mapThreads, t) }
+	blocks := func(b *binding, i int) int {
+		return gridFor(mapGroups(b.parts[i], of[i].variant.Vector), mapThreads, t)
+	}
 	shape := func(b *binding) (total, threads, shared int) {
 		for i := first; i < end; i++ {
 			total += blocks(b, i)
