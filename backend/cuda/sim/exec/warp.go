@@ -13,6 +13,8 @@ type warp struct {
 	r [][32]uint32
 	d [][32]uint64
 	p []uint32
+
+	cc uint32 // the carry of add.cc and its like, a bit for each lane
 }
 
 // step executes one instruction for the lanes of mask m, which is never 0. It

@@ -15,28 +15,27 @@ func Ex2(a uint32) uint32 {
 		return NaN32
 	case x >= 128:
 		return 0x7f800000
-	case x < -150:
+	case x < -151:
 		return 0
 	}
 	return math.Float32bits(float32(exp2(x)))
 }
 
 // exp2 is 2^x for |x| ≤ 1000 with a relative error below 1e-11: the Taylor
-// series of e^(f·ln 2) to the ninth power, f at most 1/2.
+// series of e^(f·ln 2) to the ninth power, f at most 1/2, in pairs.
 func exp2(x float64) float64 {
-	n := math.RoundToEven(x)
-	f := (x - n) * math.Ln2
-	p := 1.0 / 362880
-	p = float64(p*f) + 1.0/40320
-	p = float64(p*f) + 1.0/5040
-	p = float64(p*f) + 1.0/720
-	p = float64(p*f) + 1.0/120
-	p = float64(p*f) + 1.0/24
-	p = float64(p*f) + 1.0/6
-	p = float64(p*f) + 0.5
-	p = float64(p*f) + 1
-	p = float64(p*f) + 1
-	return p * math.Float64frombits(uint64(int64(n)+1023)<<52)
+	const magic = 3 << 51 // whose sum with x has the nearest integer in its low bits
+	n := x + magic
+	f := float64((x - (n - magic)) * math.Ln2)
+	f2 := float64(f * f)
+	f4 := float64(f2 * f2)
+	p0 := 1 + f
+	p2 := 0.5 + float64(f*(1.0/6))
+	p4 := 1.0/24 + float64(f*(1.0/120))
+	p6 := 1.0/720 + float64(f*(1.0/5040))
+	p8 := 1.0/40320 + float64(f*(1.0/362880))
+	p := p0 + float64(f2*p2) + float64(f4*(p4+float64(f2*p6)+float64(f4*p8)))
+	return p * math.Float64frombits((math.Float64bits(n)+1023)<<52)
 }
 
 // Lg2 is the logarithm to base 2; hardware: absolute error at most 2⁻²² for
@@ -49,39 +48,33 @@ func Lg2(a uint32) uint32 {
 	return bits32(float32(math.Log2(x)))
 }
 
-// RcpApprox is 1/a; hardware: at most 1 ulp.
-func RcpApprox(a uint32) uint32 { return RcpF32(a) }
+// Of the others: rcp.approx is off by at most 1 ulp, sqrt.approx by a relative
+// error of 2⁻²³, div.full by 2 ulp; they are RcpF32, SqrtF32 and DivF32 here.
 
-// SqrtApprox is the square root; hardware: relative error at most 2⁻²³.
-func SqrtApprox(a uint32) uint32 { return SqrtF32(a) }
-
-// RsqrtApprox is 1/√a; hardware: relative error at most 2⁻²²·⁹.
-func RsqrtApprox(a uint32) uint32 {
+// Rsqrt is 1/√a; hardware: relative error at most 2⁻²²·⁹.
+func Rsqrt(a uint32) uint32 {
 	return bits32(float32(1 / math.Sqrt(float64(f32(a)))))
 }
 
-// SinApprox is the sine; hardware: absolute error at most 2⁻²⁰·⁵ for operands in
+// Sin is the sine; hardware: absolute error at most 2⁻²⁰·⁵ for operands in
 // [−π, π], growing with the operand beyond.
-func SinApprox(a uint32) uint32 {
+func Sin(a uint32) uint32 {
 	if a&0x7fffffff == 0 {
 		return a
 	}
 	return bits32(float32(math.Sin(float64(f32(a)))))
 }
 
-// CosApprox is the cosine, with the bounds of SinApprox.
-func CosApprox(a uint32) uint32 { return bits32(float32(math.Cos(float64(f32(a))))) }
+// Cos is the cosine, with the bounds of Sin.
+func Cos(a uint32) uint32 { return bits32(float32(math.Cos(float64(f32(a))))) }
 
-// TanhApprox is the hyperbolic tangent; hardware: relative error at most 2⁻¹¹.
-func TanhApprox(a uint32) uint32 {
+// Tanh is the hyperbolic tangent; hardware: relative error at most 2⁻¹¹.
+func Tanh(a uint32) uint32 {
 	if a&0x7fffffff == 0 {
 		return a
 	}
 	return bits32(float32(math.Tanh(float64(f32(a)))))
 }
-
-// DivFull is a/b; hardware: at most 2 ulp (div.full).
-func DivFull(a, b uint32) uint32 { return DivF32(a, b) }
 
 // DivApprox is a·(1/b); hardware: at most 2 ulp for |b| in [2⁻¹²⁶, 2¹²⁶]. For
 // greater finite b the reciprocal is zero: the quotient of an infinity is NaN,
@@ -98,7 +91,7 @@ func (h Half) Ex2(a uint32) uint32 { return h.approx(a, Ex2) }
 
 // Tanh is the hyperbolic tangent of a half; hardware: f16 absolute error at most
 // 2⁻¹⁰·⁹⁸⁷, bf16 2⁻⁸.
-func (h Half) Tanh(a uint32) uint32 { return h.approx(a, TanhApprox) }
+func (h Half) Tanh(a uint32) uint32 { return h.approx(a, Tanh) }
 
 func (h Half) approx(a uint32, f func(uint32) uint32) uint32 {
 	return h.round(float64(f32(f(h.F32(a)))))

@@ -1,9 +1,6 @@
 package num
 
-import (
-	"math"
-	"math/bits"
-)
+import "math"
 
 // F32ToF64 widens, exactly.
 func F32ToF64(a uint32) uint64 { return bits64(float64(f32(a))) }
@@ -11,35 +8,12 @@ func F32ToF64(a uint32) uint64 { return bits64(float64(f32(a))) }
 // F64ToF32 rounds to the nearest.
 func F64ToF32(a uint64) uint32 { return bits32(float32(f64(a))) }
 
-// F64ToF32R rounds in any mode.
-func F64ToF32R(a uint64, r Round) uint32 { return uint32(fmtF32.packF64(f64(a), r)) }
-
-// FromF64 rounds an f64 to the half once.
-func (h Half) FromF64(a uint64, r Round) uint32 { return uint32(h.packF64(f64(a), r)) }
-
-// FromF32 rounds an f32 to the half.
-func (h Half) FromF32(a uint32, r Round) uint32 { return uint32(h.packF64(float64(f32(a)), r)) }
-
-// Finite replaces infinities of the rounded half v by the greatest finite value
-// (.satfinite).
-func (h Half) Finite(v uint32) uint32 { return uint32(h.finite(uint64(v), h.IsNaN(v))) }
-
-// F32ToTF32 rounds an f32 to the 10 fraction bits of tf32, in the place that
-// they have in an f32; the rest is zero. NVIDIA documents RN, RZ and RNA.
-func F32ToTF32(a uint32, r Round) uint32 { return uint32(fmtTF32.packF64(float64(f32(a)), r)) << 13 }
-
 // RoundF32 rounds an f32 to an integral value (cvt.rni.f32.f32 and its like).
-func RoundF32(a uint32, r Round) uint32 { return bits32(float32(integral(float64(f32(a)), r))) }
+func RoundF32(a uint32, r Round) uint32 { return bits32(float32(Integral(float64(f32(a)), r))) }
 
-// RoundF64 is RoundF32 of an f64.
-func RoundF64(a uint64, r Round) uint64 { return bits64(integral(f64(a), r)) }
-
-// Round is RoundF32 of a half.
-func (h Half) Round(a uint32, r Round) uint32 { return h.round(integral(h.widen(a), r)) }
-
-// integral rounds to an integral value; zeros and negative values that round to
+// Integral rounds to an integral value; zeros and negative values that round to
 // zero keep the sign.
-func integral(x float64, r Round) float64 {
+func Integral(x float64, r Round) float64 {
 	switch r {
 	case RZ:
 		return math.Trunc(x)
@@ -75,7 +49,7 @@ func (t Int) FromF32(a uint32, r Round) uint64 {
 		}
 		return 0
 	}
-	return t.from(integral(float64(f32(a)), r))
+	return t.from(Integral(float64(f32(a)), r))
 }
 
 // FromF64 is FromF32 of an f64, whose NaN gives the type's highest bit only, of
@@ -84,7 +58,7 @@ func (t Int) FromF64(a uint64, r Round) uint64 {
 	if IsNaN64(a) {
 		return t.Extend(1 << (t.Width - 1))
 	}
-	return t.from(integral(f64(a), r))
+	return t.from(Integral(f64(a), r))
 }
 
 // from converts an integral value that is not NaN.
@@ -107,7 +81,7 @@ func (t Int) from(x float64) uint64 {
 
 // S32FromF32 is Int{32, true}.FromF32 with the common case first.
 func S32FromF32(a uint32, r Round) uint32 {
-	if x := integral(float64(f32(a)), r); x >= math.MinInt32 && x <= math.MaxInt32 {
+	if x := Integral(float64(f32(a)), r); x >= math.MinInt32 && x <= math.MaxInt32 {
 		return uint32(int32(x))
 	}
 	return uint32(Int{32, true}.FromF32(a, r))
@@ -135,28 +109,4 @@ func (t Int) Sat(v uint64, signed bool) uint64 {
 		}
 	}
 	return min(v, greatest)
-}
-
-// IntToF32 rounds an integer, extended to 64 bits by its signedness, to f32.
-func IntToF32(v uint64, signed bool, r Round) uint32 { return uint32(fmtF32.packInt(v, signed, r)) }
-
-// IntToF64 is IntToF32 to f64.
-func IntToF64(v uint64, signed bool, r Round) uint64 { return fmtF64.packInt(v, signed, r) }
-
-// FromInt is IntToF32 to a half.
-func (h Half) FromInt(v uint64, signed bool, r Round) uint32 {
-	return uint32(h.packInt(v, signed, r))
-}
-
-// packInt rounds an integer; zero gives +0.
-func (f *format) packInt(v uint64, signed bool, r Round) uint64 {
-	neg := signed && int64(v) < 0
-	if neg {
-		v = -v
-	}
-	if v == 0 {
-		return 0
-	}
-	n := bits.LeadingZeros64(v)
-	return f.pack(neg, v<<n, 63-n, r)
 }

@@ -42,19 +42,27 @@ func DivF32(a, b uint32) uint32 { return bits32(f32(a) / f32(b)) }
 func RcpF32(a uint32) uint32    { return bits32(1 / f32(a)) }
 func SqrtF32(a uint32) uint32   { return bits32(float32(math.Sqrt(float64(f32(a))))) }
 
-// FmaF32 is a·b+c rounded once, to the nearest. The product is exact in float64,
-// and rounding the sum to float64 first does no harm unless that meets the
-// middle of two f32 or the result is subnormal.
+// FmaF32 is a·b+c rounded once, to the nearest.
 func FmaF32(a, b, c uint32) uint32 {
-	s := float64(float64(f32(a))*float64(f32(b))) + float64(f32(c))
-	u := math.Float64bits(s)
-	if u>>52&0x7ff-(1023-126) >= 0x7ff-(1023-126) || u<<35 == 1<<63 {
-		return FmaF32Slow(a, b, c)
+	if s := FmaSum(a, b, c); FmaPlain(s) {
+		return math.Float32bits(float32(s))
 	}
-	return math.Float32bits(float32(s))
+	return FmaF32Slow(a, b, c)
 }
 
-// FmaF32Slow is FmaF32 for any operands.
+// FmaSum is a·b+c rounded to float64, in which the product is exact.
+func FmaSum(a, b, c uint32) float64 {
+	return float64(float64(f32(a))*float64(f32(b))) + float64(f32(c))
+}
+
+// FmaPlain reports whether FmaSum rounded to f32 is the f32 FMA: it is not the
+// middle between two f32, and the result is normal.
+func FmaPlain(s float64) bool {
+	u := math.Float64bits(s)
+	return uint32(u)<<3 != 0x80000000 && u<<1-(1023-126)<<53 < (0x7ff-(1023-126))<<53
+}
+
+// FmaF32Slow is FmaF32 for the operands that FmaPlain leaves.
 func FmaF32Slow(a, b, c uint32) uint32 {
 	p := float64(float64(f32(a)) * float64(f32(b)))
 	return bits32(float32(odd(twoSum(p, float64(f32(c))))))
@@ -69,7 +77,7 @@ func SubF32R(a, b uint32, r Round) uint32 { return sum32(float64(f32(a)), -float
 
 // MulF32R rounds the product, which is exact in float64.
 func MulF32R(a, b uint32, r Round) uint32 {
-	return uint32(fmtF32.packF64(float64(f32(a))*float64(f32(b)), r))
+	return uint32(F32.Pack(float64(f32(a))*float64(f32(b)), r))
 }
 
 // FmaF32R is a·b+c rounded once.
@@ -84,7 +92,7 @@ func sum32(x, y float64, r Round) uint32 {
 	if s == 0 && r == RM && math.Signbit(x) != math.Signbit(y) {
 		return 0x80000000
 	}
-	return uint32(fmtF32.packF64(odd(s, e), r))
+	return uint32(F32.Pack(odd(s, e), r))
 }
 
 // DivF32R rounds the quotient; the remainder's sign tells on which side of the
@@ -96,7 +104,7 @@ func DivF32R(a, b uint32, r Round) uint32 {
 	if y < 0 {
 		rest = -rest
 	}
-	return uint32(fmtF32.packF64(odd(q, rest), r))
+	return uint32(F32.Pack(odd(q, rest), r))
 }
 
 // RcpF32R is DivF32R of 1.
@@ -106,7 +114,7 @@ func RcpF32R(a uint32, r Round) uint32 { return DivF32R(0x3f800000, a, r) }
 func SqrtF32R(a uint32, r Round) uint32 {
 	x := float64(f32(a))
 	s := math.Sqrt(x)
-	return uint32(fmtF32.packF64(odd(s, math.FMA(-s, s, x)), r))
+	return uint32(F32.Pack(odd(s, math.FMA(-s, s, x)), r))
 }
 
 // MinF32 is the lesser, −0 before +0; of a number and NaN, the number.
@@ -158,6 +166,26 @@ func MaxNaNF32(a, b uint32) uint32 {
 // CopysignF32 is the magnitude of b with the sign of a.
 func CopysignF32(a, b uint32) uint32 { return a&0x80000000 | b&0x7fffffff }
 
+// SignedF32 gives v the sign of signs, unless it is NaN (.xorsign.abs).
+func SignedF32(v, signs uint32) uint32 {
+	if IsNaN32(v) {
+		return NaN32
+	}
+	return v | signs&0x80000000
+}
+
+// SignMaskF32 is all ones where slct keeps its first operand: where a is not
+// negative, as −0 is not, nor NaN.
+func SignMaskF32(a uint32) uint32 {
+	if a <= 0x7f800000 || a == 0x80000000 {
+		return ^uint32(0)
+	}
+	return 0
+}
+
+// SignMaskFtzF32 is SignMaskF32 with subnormals as zeros.
+func SignMaskFtzF32(a uint32) uint32 { return SignMaskF32(FtzF32(a)) }
+
 // Class is what testp asks of a float.
 type Class uint8
 
@@ -172,12 +200,12 @@ const (
 
 // IsF32 reports whether an f32 is of the class. Zero is neither normal nor
 // subnormal, an infinity not normal.
-func IsF32(a uint32, c Class) bool { return is(uint64(a)&0x7fffffff, &fmtF32, c) }
+func IsF32(a uint32, c Class) bool { return is(uint64(a)&0x7fffffff, F32, c) }
 
 // IsF64 is IsF32 of an f64.
-func IsF64(a uint64, c Class) bool { return is(a&^(1<<63), &fmtF64, c) }
+func IsF64(a uint64, c Class) bool { return is(a&^(1<<63), F64, c) }
 
-func is(magnitude uint64, f *format, c Class) bool {
+func is(magnitude uint64, f *Format, c Class) bool {
 	least := uint64(1) << f.frac // the least normal
 	switch c {
 	case Finite:

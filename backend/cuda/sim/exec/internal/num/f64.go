@@ -105,7 +105,7 @@ func DivF64R(a, b uint64, r Round) uint64 {
 	if rest != 0 {
 		q |= 1
 	}
-	return fmtF64.pack(x.neg != y.neg, q, exp+63, r)
+	return F64.pack(x.neg != y.neg, q, exp+63, r)
 }
 
 // RcpF64R is DivF64R of 1.
@@ -129,7 +129,7 @@ func SqrtF64R(a uint64, r Round) uint64 {
 	default:
 		m |= 1
 	}
-	return fmtF64.pack(false, m, root.exp+127, r)
+	return F64.pack(false, m, root.exp+127, r)
 }
 
 // MinF64 and MaxF64 are as MinF32 and MaxF32.

@@ -42,23 +42,18 @@ func F32ToBF16(a uint32) uint32 {
 }
 
 // Half is one of the two half types.
-type Half struct{ *format }
-
-var (
-	F16  = Half{&fmtF16}
-	BF16 = Half{&fmtBF16}
-)
+type Half struct{ *Format }
 
 // widen returns the value, exactly.
 func (h Half) widen(a uint32) float64 {
-	if h.format == &fmtF16 {
+	if h.Format == F16.Format {
 		return float64(f32(F16ToF32(a)))
 	}
 	return float64(f32(a << 16))
 }
 
-// Round rounds a value that is exact or cut to odd.
-func (h Half) round(x float64) uint32 { return uint32(h.packF64(x, RN)) }
+// round rounds a value that is exact or cut to odd.
+func (h Half) round(x float64) uint32 { return uint32(h.Pack(x, RN)) }
 
 // Add, Sub, Mul and Fma round once, to the nearest. A float64 holds more than
 // twice the bits of a half, so that rounding to it first does no harm to sums
@@ -143,56 +138,27 @@ func (h Half) MaxNaN(a, b uint32) uint32 {
 	return h.Max(a, b)
 }
 
-// Ftz replaces a subnormal half by zero of the same sign (.ftz).
-func (h Half) Ftz(a uint32) uint32 {
-	if a&uint32(h.over) == 0 {
-		return a & 0x8000
-	}
-	return a & 0xffff
-}
+// Ftz, Sat and Relu are those of the format.
+func (h Half) Ftz(a uint32) uint32 { return uint32(h.Format.Ftz(uint64(a & 0xffff))) }
 
-// Sat clamps to [+0, 1]; NaN gives +0 (.sat).
-func (h Half) Sat(a uint32) uint32 {
-	one := uint32(h.bias) << h.frac
-	switch a &= 0xffff; {
-	case a >= 0x8000 || uint64(a) > h.over:
-		return 0
-	case a > one:
-		return one
-	}
-	return a
-}
+// Sat clamps to [+0, 1].
+func (h Half) Sat(a uint32) uint32 { return uint32(h.Format.Sat(uint64(a & 0xffff))) }
 
-// Relu clamps negative values to +0 (.relu); NaN gives NaN.
-func (h Half) Relu(a uint32) uint32 {
-	switch a &= 0xffff; {
-	case h.IsNaN(a):
-		return NaN16
-	case a >= 0x8000:
-		return 0
-	}
-	return a
-}
+// Relu clamps negative values to +0.
+func (h Half) Relu(a uint32) uint32 { return uint32(h.Format.Relu(uint64(a & 0xffff))) }
 
 // F32 is the f32 of a half, as the comparisons take it.
 func (h Half) F32(a uint32) uint32 {
-	if h.format == &fmtF16 {
+	if h.Format == F16.Format {
 		return F16ToF32(a)
 	}
 	return a << 16
 }
 
-// Unary2, Binary2 and Ternary2 apply an instruction to both halves of a word (x2).
-func Unary2(f func(a uint32) uint32, a uint32) uint32 {
-	return f(a&0xffff) | f(a>>16)<<16
-}
-
-// Binary2 is Unary2 of two operands.
-func Binary2(f func(a, b uint32) uint32, a, b uint32) uint32 {
-	return f(a&0xffff, b&0xffff) | f(a>>16, b>>16)<<16
-}
-
-// Ternary2 is Unary2 of three operands.
-func Ternary2(f func(a, b, c uint32) uint32, a, b, c uint32) uint32 {
-	return f(a&0xffff, b&0xffff, c&0xffff) | f(a>>16, b>>16, c>>16)<<16
+// SignedHalf gives v the sign of signs, unless it is NaN (.xorsign.abs).
+func SignedHalf(v, signs uint32) uint32 {
+	if v == NaN16 {
+		return v
+	}
+	return v | signs&0x8000
 }

@@ -78,6 +78,9 @@ func RemS64(a, b uint64) uint64 {
 // SatS32 clamps to the range of s32 (add.sat.s32).
 func SatS32(v int64) uint32 { return uint32(Int{32, true}.Sat(uint64(v), true)) }
 
+// SignMaskS32 is all ones where a is not negative (slct).
+func SignMaskS32(a uint32) uint32 { return ^uint32(int32(a) >> 31) }
+
 // FunnelLeft is the upper word of hi:lo shifted left by n ≤ 32 bits (shf.l).
 func FunnelLeft(lo, hi, n uint32) uint32 { return uint32((uint64(hi)<<32 | uint64(lo)) << n >> 32) }
 

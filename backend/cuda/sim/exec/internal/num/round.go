@@ -17,9 +17,9 @@ const (
 	RNA              // to the nearest, ties away from zero
 )
 
-// format is a binary floating-point format, its bit patterns in the low bits of
+// Format is a binary floating-point format, its bit patterns in the low bits of
 // a word: sign, exponent, fraction.
-type format struct {
+type Format struct {
 	frac  uint   // bits of the fraction
 	bias  int    // of the exponent; 1-bias is the exponent of the least normal
 	sign  uint64 // the sign bit
@@ -32,13 +32,13 @@ type format struct {
 // depend on the host: 0x7fffffff for f32 and 0x7fff for the half types, as the
 // hardware gives; for f64, whose NaNs keep their payload there, CUDA's own NaN.
 var (
-	fmtF64  = format{52, 1023, 1 << 63, 0x7fefffffffffffff, 0x7ff << 52, NaN64}
-	fmtF32  = format{23, 127, 1 << 31, 0x7f7fffff, 0x7f800000, NaN32}
-	fmtF16  = format{10, 15, 1 << 15, 0x7bff, 0x7c00, NaN16}
-	fmtBF16 = format{7, 127, 1 << 15, 0x7f7f, 0x7f80, NaN16}
-	fmtTF32 = format{10, 127, 1 << 18, 0x3fbff, 0x3fc00, NaN32 >> 13}
-	fmtE4M3 = format{3, 7, 1 << 7, 0x7e, NaN8, NaN8}
-	fmtE5M2 = format{2, 15, 1 << 7, 0x7b, 0x7c, NaN8}
+	F64  = &Format{52, 1023, 1 << 63, 0x7fefffffffffffff, 0x7ff << 52, NaN64}
+	F32  = &Format{23, 127, 1 << 31, 0x7f7fffff, 0x7f800000, NaN32}
+	TF32 = &Format{10, 127, 1 << 18, 0x3fbff, 0x3fc00, NaN32 >> 13} // the upper 19 bits of an f32
+	F16  = Half{&Format{10, 15, 1 << 15, 0x7bff, 0x7c00, NaN16}}
+	BF16 = Half{&Format{7, 127, 1 << 15, 0x7f7f, 0x7f80, NaN16}}
+	E4M3 = &Format{3, 7, 1 << 7, 0x7e, NaN8, NaN8} // has no infinities
+	E5M2 = &Format{2, 15, 1 << 7, 0x7b, 0x7c, NaN8}
 )
 
 // The NaNs of the formats.
@@ -52,7 +52,7 @@ const (
 // pack rounds ±m·2^(e−63), with bit 63 of m set, to the format. The lowest bit
 // of m may stand for anything smaller that is not zero: 64 bits are at least two
 // more than any format has, so a value cut to odd rounds as itself.
-func (f *format) pack(neg bool, m uint64, e int, r Round) uint64 {
+func (f *Format) pack(neg bool, m uint64, e int, r Round) uint64 {
 	var sign uint64
 	if neg {
 		sign = f.sign
@@ -88,8 +88,9 @@ func (f *format) pack(neg bool, m uint64, e int, r Round) uint64 {
 	return sign | kept
 }
 
-// packF64 rounds a float64 to the format.
-func (f *format) packF64(x float64, r Round) uint64 {
+// Pack rounds a float64 to the format. The least bit of x may stand for anything
+// smaller, as for pack.
+func (f *Format) Pack(x float64, r Round) uint64 {
 	u := math.Float64bits(x)
 	neg, m, e := u>>63 != 0, u&(1<<52-1), int(u>>52&0x7ff)
 	switch {
@@ -110,13 +111,17 @@ func (f *format) packF64(x float64, r Round) uint64 {
 	return 0
 }
 
-// finite replaces what lies beyond the greatest finite value, infinities
-// included, by that value (.satfinite). x is what was rounded to v.
-func (f *format) finite(v uint64, nan bool) uint64 {
-	if nan || v&^f.sign <= f.max {
-		return v
+// PackInt rounds an integer, extended to 64 bits by its signedness; zero gives +0.
+func (f *Format) PackInt(v uint64, signed bool, r Round) uint64 {
+	neg := signed && int64(v) < 0
+	if neg {
+		v = -v
 	}
-	return v&f.sign | f.max
+	if v == 0 {
+		return 0
+	}
+	n := bits.LeadingZeros64(v)
+	return f.pack(neg, v<<n, 63-n, r)
 }
 
 // twoSum returns the nearest float64 of a+b and the error, such that their sum

@@ -91,5 +91,5 @@ func (w wide) pack(r Round) uint64 {
 	if w.lo != 0 {
 		m |= 1
 	}
-	return fmtF64.pack(w.neg, m, w.exp+127, r)
+	return F64.pack(w.neg, m, w.exp+127, r)
 }
