@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -44,11 +45,11 @@ func BenchmarkMatMul(b *testing.B) {
 		m, n, k int
 	}{{"linear", 128, 384, 384}, {"vector", 1, 1536, 384}, {"column", 1536, 1, 384}} {
 		b.Run(c.name, func(b *testing.B) {
-			m := plainContraction([]int{c.m, c.n, c.k}, ir.F32)
-			x := compile(b, &m.k)
+			m := kerneltest.MatMul([]int{c.m, c.n, c.k}, ir.F32)
+			x := compile(b, m.Kernel)
 			b.SetBytes(int64(2 * c.m * c.n * c.k))
 			for range b.N {
-				if err := x.Run(&m.l, m.mem, codegen.Serial{}); err != nil {
+				if err := x.Run(m.Launch, m.Mem, codegen.Serial{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,43 +59,43 @@ func BenchmarkMatMul(b *testing.B) {
 
 // BenchmarkRows measures a softmax over the last axis and the sum of columns.
 func BenchmarkRows(b *testing.B) {
-	bench := func(name string, m *maker) {
+	bench := func(name string, m *kerneltest.Builder) {
 		b.Run(name, func(b *testing.B) {
-			x := compile(b, &m.k)
-			b.SetBytes(int64(len(m.mem[0])))
+			x := compile(b, m.Kernel)
+			b.SetBytes(int64(len(m.Mem[0])))
 			for range b.N {
-				if err := x.Run(&m.l, m.mem, codegen.Serial{}); err != nil {
+				if err := x.Run(m.Launch, m.Mem, codegen.Serial{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
 	for _, n := range []int{10, 32, 128, 1024, 8192} {
-		bench(fmt.Sprint("softmax", n), softmax(1<<18/n, n))
+		bench(fmt.Sprint("softmax", n), kerneltest.Softmax(1<<18/n, n))
 	}
-	bench("sum rows", sumOf([]int{1000, 768}, 1, codegen.RSum, ir.F32))
-	columns := sumOf([]int{768, 1000}, 1, codegen.RSum, ir.F32)
-	columns.l.Access[0].Strides = []int{1, 768}
+	bench("sum rows", kerneltest.Reduction([]int{1000, 768}, 1, codegen.RSum, ir.F32))
+	columns := kerneltest.Reduction([]int{768, 1000}, 1, codegen.RSum, ir.F32)
+	columns.Launch.Access[0].Strides = []int{1, 768}
 	bench("sum columns", columns)
-	bench("sum all", sumOf([]int{1 << 20}, 0, codegen.RSum, ir.F32))
+	bench("sum all", kerneltest.Reduction([]int{1 << 20}, 0, codegen.RSum, ir.F32))
 }
 
 // BenchmarkLaunch measures what a launch costs beside its elements.
 func BenchmarkLaunch(b *testing.B) {
-	for _, m := range []*maker{softmax(1, 1), plainContraction([]int{1, 1, 1}, ir.F32), gatherKernel(12, 1, 4, 1)} {
-		b.Run(m.k.Template.String(), func(b *testing.B) {
-			x := compile(b, &m.k)
+	for _, m := range []*kerneltest.Builder{kerneltest.Softmax(1, 1), kerneltest.MatMul([]int{1, 1, 1}, ir.F32), kerneltest.Gather(12, 1, 4, 1)} {
+		b.Run(m.Kernel.Template.String(), func(b *testing.B) {
+			x := compile(b, m.Kernel)
 			for range b.N {
-				if err := x.Run(&m.l, m.mem, codegen.Serial{}); err != nil {
+				if err := x.Run(m.Launch, m.Mem, codegen.Serial{}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
 	b.Run("compile", func(b *testing.B) {
-		m := softmax(1, 1)
+		m := kerneltest.Softmax(1, 1)
 		for range b.N {
-			compile(b, &m.k)
+			compile(b, m.Kernel)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -240,6 +240,11 @@ func TestFunctionSpecialsF64(t *testing.T) {
 	}
 }
 
+// exactly32 is x·y + z by exact arithmetic.
+func exactly32(x, y, z float32) float32 {
+	return float32(kerneltest.Apply(ir.SMulAdd, ir.F32, []kerneltest.Value{{F: float64(x)}, {F: float64(y)}, {F: float64(z)}}).F)
+}
+
 // mulAdd rounds once: compared with exact arithmetic on operands whose sums
 // nearly cancel, fall half-way between two floats, or are subnormal.
 func TestMulAddRoundsOnce(t *testing.T) {
@@ -247,7 +252,7 @@ func TestMulAddRoundsOnce(t *testing.T) {
 	pick := func() float32 {
 		switch r.IntN(4) {
 		case 0:
-			return math.Float32frombits(specialF32[r.IntN(len(specialF32))])
+			return math.Float32frombits(kerneltest.SpecialF32[r.IntN(len(kerneltest.SpecialF32))])
 		case 1:
 			return float32(r.IntN(9)-4) * float32(math.Ldexp(1, r.IntN(60)-30))
 		case 2:
@@ -260,7 +265,7 @@ func TestMulAddRoundsOnce(t *testing.T) {
 		if r.IntN(2) == 0 {
 			z = -float32(x*y) * (1 + float32(r.IntN(3)-1)*0x1p-23)
 		}
-		want, got := float32(naiveFMA(ir.F32, float64(x), float64(y), float64(z))), mulAdd(x, y, z)
+		want, got := exactly32(x, y, z), mulAdd(x, y, z)
 		if want != want && got != got {
 			continue
 		}
@@ -270,13 +275,13 @@ func TestMulAddRoundsOnce(t *testing.T) {
 	}
 	// 1 + 2⁻²⁴ + a trace: rounding twice would lose the trace.
 	x := float32(1 + 0x1p-23)
-	assert.Equal(t, naiveFMA(ir.F32, 0x1p-24, float64(x), 1), float64(mulAdd(0x1p-24, x, 1)))
+	assert.Equal(t, exactly32(0x1p-24, x, 1), mulAdd(0x1p-24, x, 1))
 	assert.Equal(t, float32(1+0x1p-23), mulAdd(0x1p-24, x, 1))
 }
 
 func TestPow(t *testing.T) {
 	for _, c := range [][3]int64{
-		{2, 62, 1 << 62}, {2, 63, math.MinInt64}, {2, 64, 0}, {0, 0, 1}, {0, -1, 0}, {1, -5, 1}, {-1, -5, -1}, {-1, -4, 1}, {3, -1, 0}, {-3, 3, -27}, {3, math.MaxInt64, naivePow(ir.I64, big.NewInt(3), big.NewInt(math.MaxInt64)).i},
+		{2, 62, 1 << 62}, {2, 63, math.MinInt64}, {2, 64, 0}, {0, 0, 1}, {0, -1, 0}, {1, -5, 1}, {-1, -5, -1}, {-1, -4, 1}, {3, -1, 0}, {-3, 3, -27}, {3, math.MaxInt64, kerneltest.Apply(ir.SPow, ir.I64, []kerneltest.Value{{I: 3}, {I: math.MaxInt64}}).I},
 	} {
 		assert.Equal(t, c[2], powI64(c[0], c[1]), "%d^%d", c[0], c[1])
 	}
@@ -287,24 +292,21 @@ func TestPow(t *testing.T) {
 func TestBinaryFloatFunctions(t *testing.T) {
 	for fn, f := range map[ir.ScalarOp]func(x, y float64) float64{ir.SPow: math.Pow, ir.SAtan2: math.Atan2, ir.SHypot: math.Hypot} {
 		for _, ty := range []ir.DType{ir.F32, ir.F64} {
-			vals := specials(ty)
+			vals := kerneltest.Specials(ty)
 			for constant := range 3 {
-				m := pairs(fn, ty, constant)
-				n := len(vals)
-				out := m.access(m.buffer(ty, codegen.Out, n*n), codegen.AccessArgs{Strides: []int{n, 1}}, false)
-				m.k.Stores = []codegen.Store{{Access: out, Value: codegen.Value(len(m.k.Body) - 1)}}
-				require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
-				for i, p := range points(m.l.Dims) {
-					x, y := vals[p[0]].f, vals[p[1]].f
+				m := kerneltest.Pairs(fn, ty, constant)
+				require.NoError(t, compile(t, m.Kernel).Run(m.Launch, m.Mem, codegen.Serial{}))
+				for i, p := range kerneltest.Points(m.Launch.Dims) {
+					x, y := vals[p[0]].F, vals[p[1]].F
 					if constant == 0 {
-						x = vals[len(vals)/2].f
+						x = vals[len(vals)/2].F
 					} else if constant == 1 {
-						y = vals[len(vals)/2].f
+						y = vals[len(vals)/2].F
 					}
 					if fn == ir.SPow && x != 0 && math.Abs(x) < 0x1p-1022 {
 						continue // where math.Pow is wrong on some platforms
 					}
-					want, got := f(x, y), readElem(m.mem[len(m.mem)-1], ty, i).f
+					want, got := f(x, y), kerneltest.ReadElem(m.Mem[len(m.Mem)-1], ty, i).F
 					ok := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want || math.Abs(got-want) <= 1e-13*math.Abs(want)
 					if ty == ir.F32 {
 						ok = agrees(float32(got), want, 0.51)

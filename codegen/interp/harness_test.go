@@ -1,12 +1,13 @@
 package interp
 
 import (
-	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
+	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -46,48 +47,45 @@ func compile(t testing.TB, k *codegen.Kernel) codegen.HostExecutable {
 	return x.(codegen.HostExecutable)
 }
 
-func cloneMem(mem [][]byte) [][]byte {
-	out := make([][]byte, len(mem))
-	for i, m := range mem {
-		out[i] = alloc(len(m))
-		copy(out[i], m)
-	}
-	return out
-}
-
 // requireSame compares all buffers; NaNs count as one value.
 func requireSame(t testing.TB, k *codegen.Kernel, want, got [][]byte, what string) {
 	t.Helper()
-	for b := range k.Buffers {
-		dt := k.Buffers[b].DType
-		for i := range len(want[b]) / dt.Size() {
-			w, g := readElem(want[b], dt, i), readElem(got[b], dt, i)
-			if w.f != w.f && g.f != g.f {
-				continue
-			}
-			if math.Float64bits(w.f) != math.Float64bits(g.f) || w.i != g.i || w.b != g.b {
-				t.Fatalf("%s: buffer %d (%v) element %d: want %v, got %v", what, b, dt, i, w, g)
-			}
-		}
+	if err := kerneltest.Compare(k, want, got, kerneltest.Tolerance{}); err != nil {
+		t.Fatalf("%s: %v", what, err)
 	}
 }
 
 // check runs a launch on the engine, serially and on four workers, and
 // compares all memory with the naive evaluator.
-func check(t testing.TB, k *codegen.Kernel, l *codegen.Launch, mem [][]byte) {
+func check(t testing.TB, c kerneltest.Case) {
 	t.Helper()
-	x := compile(t, k)
-	want := cloneMem(mem)
-	ok := naiveRun(k, l, want)
+	x := compile(t, c.Kernel)
+	want := kerneltest.CloneMemory(c.Mem)
+	ok := kerneltest.Evaluate(c.Kernel, c.Launch, want)
 	for _, par := range []codegen.Parallel{codegen.Serial{}, workers(4)} {
-		got := cloneMem(mem)
-		err := x.Run(l, got, par)
+		got := kerneltest.CloneMemory(c.Mem)
+		err := x.Run(c.Launch, got, par)
 		if !ok {
 			var ie *ir.IndexError
 			require.ErrorAs(t, err, &ie)
 			continue
 		}
 		require.NoError(t, err)
-		requireSame(t, k, want, got, x.Listing())
+		requireSame(t, c.Kernel, want, got, x.Listing())
 	}
 }
+
+// kernels returns how many cases a test runs; the race detector makes each
+// several times as slow.
+func kernels(short, full int) int {
+	if race.Enabled {
+		return max(1, short/4)
+	}
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
+// sample returns the cases a test runs of a list of them.
+func sample[T any](list []T) []T { return list[:kernels(len(list), len(list))] }

@@ -8,57 +8,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/ir"
 )
-
-// joined makes one kernel of several, one launch of theirs, and their memory;
-// the first buffer some parts read is the same for all of one dtype and mode.
-func joined(ms []*maker) (*codegen.Kernel, *codegen.Launch, [][]byte) {
-	k := &codegen.Kernel{Name: "joined", Template: codegen.Parts}
-	l := &codegen.Launch{}
-	var mem [][]byte
-	for _, m := range ms {
-		part := codegen.Part{Kernel: &m.k}
-		for b := range m.k.Buffers {
-			part.Buffers = append(part.Buffers, len(k.Buffers))
-			k.Buffers = append(k.Buffers, m.k.Buffers[b])
-			mem = append(mem, m.mem[b])
-		}
-		k.Parts = append(k.Parts, part)
-		l.Parts = append(l.Parts, m.l)
-	}
-	return k, l, mem
-}
 
 // Parts of any spaces give what each gives alone.
 func TestRandomParts(t *testing.T) {
 	for seed := range uint64(kernels(40, 200)) {
 		r := rand.New(rand.NewPCG(seed, 21))
-		var ms []*maker
+		var parts []kerneltest.Case
 		for range 2 + r.IntN(4) {
 			rank := r.IntN(4)
-			ms = append(ms, randomKernel(r, codegen.Map, rank, randomDims(r, rank, 400)))
+			parts = append(parts, kerneltest.RandomProgram(r, codegen.Map, rank, kerneltest.RandomDims(r, rank, 400)).Case)
 		}
-		k, l, mem := joined(ms)
-		require.NoError(t, k.Verify(), "seed %d\n%s", seed, k)
-		want := cloneMem(mem)
-		inRange := true
-		for i, p := range k.Parts {
-			inRange = naiveRun(p.Kernel, &l.Parts[i], p.Bytes(nil, want)) && inRange
-		}
-		x := compile(t, k)
-		for _, par := range []codegen.Parallel{codegen.Serial{}, workers(4)} {
-			got := cloneMem(mem)
-			err := x.Run(l, got, par)
-			if !inRange {
-				var ie *ir.IndexError
-				require.ErrorAs(t, err, &ie)
-				continue
-			}
-			require.NoError(t, err)
-			requireSame(t, k, want, got, x.Listing())
-		}
+		c := kerneltest.Join(parts...)
+		require.NoError(t, c.Kernel.Verify(), "seed %d\n%s", seed, c.Kernel)
+		check(t, c)
 	}
 }
 
@@ -109,7 +75,7 @@ func TestPartsAreCheckedBeforeTheyRun(t *testing.T) {
 	x := compile(t, k)
 	bad := l.Clone()
 	bad.Parts[1].Dims[0] = 4
-	before := cloneMem(mem)
+	before := kerneltest.CloneMemory(mem)
 	var args *codegen.ArgsError
 	require.ErrorAs(t, x.Run(bad, mem, codegen.Serial{}), &args)
 	require.Equal(t, before, mem)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/internal/race"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -22,8 +23,8 @@ func TestMapBorders(t *testing.T) {
 	for _, n := range sample(borders) {
 		for _, dims := range [][]int{{n}, {n, 3}, {3, n}, {n, 1, 2}} {
 			r := rand.New(rand.NewPCG(uint64(n), 11))
-			m := randomKernel(r, codegen.Map, len(dims), dims)
-			t.Run(fmt.Sprint(dims), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
+			m := kerneltest.RandomProgram(r, codegen.Map, len(dims), dims)
+			t.Run(fmt.Sprint(dims), func(t *testing.T) { check(t, m.Case) })
 		}
 	}
 }
@@ -35,65 +36,25 @@ func TestRowsBorders(t *testing.T) {
 			outer int
 		}{{[]int{n}, 0}, {[]int{n}, 1}, {[]int{3, n}, 1}, {[]int{n, 3}, 1}, {[]int{40, n / 4}, 1}, {[]int{2, n / 2, 3}, 1}} {
 			r := rand.New(rand.NewPCG(uint64(n), uint64(c.outer)))
-			m := randomKernel(r, codegen.Rows, c.outer, c.dims)
-			t.Run(fmt.Sprint(c.dims, c.outer), func(t *testing.T) { check(t, &m.k, &m.l, m.mem) })
+			m := kerneltest.RandomProgram(r, codegen.Rows, c.outer, c.dims)
+			t.Run(fmt.Sprint(c.dims, c.outer), func(t *testing.T) { check(t, m.Case) })
 		}
 	}
-}
-
-// sumOf builds a kernel that reduces one buffer over the inner axes.
-func sumOf(dims []int, outer int, op codegen.ReduceOp, dt ir.DType) *maker {
-	m := &maker{r: rand.New(rand.NewPCG(1, uint64(op)))}
-	m.k.Template, m.k.Outer, m.k.Inner = codegen.Rows, outer, len(dims)-outer
-	m.l.Dims = dims
-	args := codegen.AccessArgs{Strides: codegen.Contiguous(dims).Strides}
-	x := m.emit(codegen.Instr{Op: codegen.OpLoad, Type: dt.Compute(), Access: m.access(m.buffer(dt, codegen.In, max(1, ir.Shape(dims).NumElements())), args, false)})
-	m.tame()
-	t := dt.Compute()
-	if op == codegen.RArgMax || op == codegen.RArgMin {
-		t = ir.I64
-	}
-	m.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: op, Type: t, Level: codegen.Row, Args: []codegen.Value{x}})
-	m.used[1] = true
-	out := codegen.AccessArgs{Strides: make([]int, len(dims))}
-	copy(out.Strides, codegen.Contiguous(dims[:outer]).Strides)
-	m.k.Stores = []codegen.Store{{Access: m.access(m.buffer(t, codegen.Out, max(1, ir.Shape(dims[:outer]).NumElements())), out, false), Value: 1}}
-	return m
-}
-
-// softmax builds a softmax over the rows of a dense matrix.
-func softmax(rows, n int) *maker {
-	m := &maker{r: rand.New(rand.NewPCG(1, 1))}
-	m.k.Template, m.k.Outer, m.k.Inner = codegen.Rows, 1, 1
-	m.l.Dims = []int{rows, n}
-	dense := codegen.AccessArgs{Strides: []int{n, 1}}
-	apply := func(fn ir.ScalarOp, args ...codegen.Value) codegen.Value {
-		return m.emit(codegen.Instr{Op: codegen.OpApply, Fn: fn, Type: ir.F32, Args: args})
-	}
-	reduce := func(op codegen.ReduceOp, v codegen.Value) codegen.Value {
-		return m.emit(codegen.Instr{Op: codegen.OpReduce, Reduce: op, Type: ir.F32, Level: codegen.Row, Args: []codegen.Value{v}})
-	}
-	x := m.emit(codegen.Instr{Op: codegen.OpLoad, Type: ir.F32, Access: m.access(m.buffer(ir.F32, codegen.In, rows*n), dense, false)})
-	e := apply(ir.SExp, apply(ir.SSub, x, reduce(codegen.RMax, x)))
-	y := apply(ir.SDiv, e, reduce(codegen.RSum, e))
-	m.k.Stores = []codegen.Store{{Access: m.access(m.buffer(ir.F32, codegen.Out, rows*n), dense, false), Value: y}}
-	m.tame()
-	return m
 }
 
 // The ways of walking rows give the same bits: each row of a softmax equals
 // that row alone.
 func TestSoftmaxRowAlone(t *testing.T) {
 	for _, n := range []int{1, 10, shortRow, 32, 1000, wholeRow, wholeRow + 1, splitRow} {
-		m := softmax(20, n)
-		x := compile(t, &m.k)
-		all := cloneMem(m.mem)
-		require.NoError(t, x.Run(&m.l, all, workers(2)))
+		m := kerneltest.Softmax(20, n)
+		x := compile(t, m.Kernel)
+		all := kerneltest.CloneMemory(m.Mem)
+		require.NoError(t, x.Run(m.Launch, all, workers(2)))
 		for _, row := range []int{0, 7, 19} {
-			l := m.l.Clone()
+			l := m.Launch.Clone()
 			l.Dims[0] = 1
 			l.Access[0].Offset, l.Access[1].Offset = row*n, row*n
-			one := cloneMem(m.mem)
+			one := kerneltest.CloneMemory(m.Mem)
 			require.NoError(t, x.Run(l, one, codegen.Serial{}))
 			require.Equal(t, all[1][row*n*4:(row+1)*n*4], one[1][row*n*4:(row+1)*n*4])
 			sum := 0.0
@@ -113,13 +74,13 @@ func TestReduceSplit(t *testing.T) {
 	for _, n := range lengths[:kernels(1, 3)] {
 		for _, op := range numeric {
 			for _, dt := range []ir.DType{ir.F32, ir.I64, ir.BF16} {
-				m := sumOf([]int{n}, 0, op, dt)
-				check(t, &m.k, &m.l, m.mem)
+				m := kerneltest.Reduction([]int{n}, 0, op, dt)
+				check(t, m.Case)
 			}
 		}
 	}
-	m := sumOf([]int{2, splitRow / 2, 3}, 1, codegen.RSum, ir.F32)
-	check(t, &m.k, &m.l, m.mem)
+	m := kerneltest.Reduction([]int{2, splitRow / 2, 3}, 1, codegen.RSum, ir.F32)
+	check(t, m.Case)
 }
 
 // The sum of a row depends on its elements alone: the same bits whether the
@@ -128,33 +89,33 @@ func TestReduceAxisOrder(t *testing.T) {
 	for _, n := range []int{1, 31, 33, 1000, 1024, 1025, 5000} {
 		for _, op := range numeric {
 			const rows = 20
-			along := sumOf([]int{rows, n}, 1, op, ir.F32)
-			require.NoError(t, compile(t, &along.k).Run(&along.l, along.mem, codegen.Serial{}))
-			across := sumOf([]int{rows, n}, 1, op, ir.F32)
-			across.l.Access[0].Strides = []int{1, rows}
-			src, dst := view[float32](along.mem[0]), view[float32](across.mem[0])
+			along := kerneltest.Reduction([]int{rows, n}, 1, op, ir.F32)
+			require.NoError(t, compile(t, along.Kernel).Run(along.Launch, along.Mem, codegen.Serial{}))
+			across := kerneltest.Reduction([]int{rows, n}, 1, op, ir.F32)
+			across.Launch.Access[0].Strides = []int{1, rows}
+			src, dst := view[float32](along.Mem[0]), view[float32](across.Mem[0])
 			for i := range rows {
 				for j := range n {
 					dst[j*rows+i] = src[i*n+j]
 				}
 			}
-			require.NoError(t, compile(t, &across.k).Run(&across.l, across.mem, workers(3)))
-			require.Equal(t, along.mem[1], across.mem[1], "%v of %d", op, n)
+			require.NoError(t, compile(t, across.Kernel).Run(across.Launch, across.Mem, workers(3)))
+			require.Equal(t, along.Mem[1], across.Mem[1], "%v of %d", op, n)
 		}
 	}
 }
 
 func TestReduceOfNothing(t *testing.T) {
-	for op, want := range map[codegen.ReduceOp]value{codegen.RSum: {}, codegen.RProd: {f: 1, i: 1}} {
+	for op, want := range map[codegen.ReduceOp]kerneltest.Value{codegen.RSum: {}, codegen.RProd: {F: 1, I: 1}} {
 		for _, dt := range []ir.DType{ir.F32, ir.I64} {
-			m := sumOf([]int{3, 0}, 1, op, dt)
-			require.NoError(t, compile(t, &m.k).Run(&m.l, m.mem, codegen.Serial{}))
+			m := kerneltest.Reduction([]int{3, 0}, 1, op, dt)
+			require.NoError(t, compile(t, m.Kernel).Run(m.Launch, m.Mem, codegen.Serial{}))
 			for i := range 3 {
-				got := readElem(m.mem[1], dt, i)
+				got := kerneltest.ReadElem(m.Mem[1], dt, i)
 				if dt == ir.F32 {
-					assert.Equal(t, want.f, got.f)
+					assert.Equal(t, want.F, got.F)
 				} else {
-					assert.Equal(t, want.i, got.i)
+					assert.Equal(t, want.I, got.I)
 				}
 			}
 		}
@@ -163,18 +124,18 @@ func TestReduceOfNothing(t *testing.T) {
 
 // inPlace makes every output of m that can take the storage of an input of
 // the same layout do so, and returns what each buffer became.
-func inPlace(m *maker, mem [][]byte) [][]byte {
+func inPlace(m *kerneltest.Builder, mem [][]byte) [][]byte {
 	out := slices.Clone(mem)
 	taken := map[int]bool{}
-	for _, s := range m.k.Stores {
-		sb := m.k.Accesses[s.Access].Buffer
-		for _, in := range m.k.Body {
+	for _, s := range m.Kernel.Stores {
+		sb := m.Kernel.Accesses[s.Access].Buffer
+		for _, in := range m.Kernel.Body {
 			if in.Op != codegen.OpLoad {
 				continue
 			}
-			a, b := m.l.Access[s.Access], m.l.Access[in.Access]
-			lb := m.k.Accesses[in.Access].Buffer
-			if len(b.Index) == 0 && len(b.Window) == 0 && !taken[lb] && m.k.Buffers[sb].DType == m.k.Buffers[lb].DType &&
+			a, b := m.Launch.Access[s.Access], m.Launch.Access[in.Access]
+			lb := m.Kernel.Accesses[in.Access].Buffer
+			if len(b.Index) == 0 && len(b.Window) == 0 && !taken[lb] && m.Kernel.Buffers[sb].DType == m.Kernel.Buffers[lb].DType &&
 				a.Offset == b.Offset && slices.Equal(a.Strides, b.Strides) && len(mem[sb]) == len(mem[lb]) {
 				out[sb], taken[lb] = out[lb], true
 				break
@@ -188,57 +149,57 @@ func TestInPlace(t *testing.T) {
 	aliases := 0
 	for seed := range kernels(400, 3000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 21))
-		dims := randomDims(r, r.IntN(4), 6000)
+		dims := kerneltest.RandomDims(r, r.IntN(4), 6000)
 		template, outer := codegen.Map, len(dims)
 		if r.IntN(2) == 0 {
 			template, outer = codegen.Rows, r.IntN(len(dims)+1)
 		}
-		m := randomKernel(r, template, outer, dims)
+		m := kerneltest.RandomProgram(r, template, outer, dims)
 		// What is not written stays as it was: give each output the contents of
 		// the input whose storage it will take.
-		for b, shared := range inPlace(m, m.mem) {
-			copy(m.mem[b], shared)
+		for b, shared := range inPlace(m, m.Mem) {
+			copy(m.Mem[b], shared)
 		}
-		want := cloneMem(m.mem)
-		if !naiveRun(&m.k, &m.l, want) {
+		want := kerneltest.CloneMemory(m.Mem)
+		if !kerneltest.Evaluate(m.Kernel, m.Launch, want) {
 			continue
 		}
 		for _, par := range []codegen.Parallel{codegen.Serial{}, workers(3)} {
-			got := cloneMem(m.mem)
+			got := kerneltest.CloneMemory(m.Mem)
 			shared := inPlace(m, got)
 			for b := range got {
 				if len(got[b]) > 0 && &shared[b][0] != &got[b][0] {
 					aliases++
 				}
 			}
-			require.NoError(t, compile(t, &m.k).Run(&m.l, shared, par))
+			require.NoError(t, compile(t, m.Kernel).Run(m.Launch, shared, par))
 			for b := range shared {
-				if m.k.Buffers[b].Mode == codegen.In {
+				if m.Kernel.Buffers[b].Mode == codegen.In {
 					shared[b] = want[b] // may have been overwritten
 				}
 			}
-			requireSame(t, &m.k, want, shared, fmt.Sprint("seed ", seed))
+			requireSame(t, m.Kernel, want, shared, fmt.Sprint("seed ", seed))
 		}
 	}
 	assert.Greater(t, aliases, 20, "too few kernels ran in place")
 }
 
-func allocKernels() map[string]*maker {
+func allocKernels() map[string]*kerneltest.Builder {
 	r := func() *rand.Rand { return rand.New(rand.NewPCG(5, 5)) }
-	return map[string]*maker{
-		"map":         randomKernel(r(), codegen.Map, 2, []int{70, 300}),
-		"rows":        sumOf([]int{50, 300}, 1, codegen.RSum, ir.F32),
-		"columns":     sumOf([]int{300}, 1, codegen.RMax, ir.F32),
-		"split":       sumOf([]int{2 * splitRow}, 0, codegen.RSum, ir.F32),
-		"contraction": plainContraction([]int{40, 50, 300}, ir.F32),
-		"vector":      plainContraction([]int{1, 50, 300}, ir.BF16),
-		"scan":        scanKernel(r(), []int{5, 1300}, ir.F32, codegen.RProd, false, true),
-		"scatter":     scatterKernel(r(), 50, 30, 7, ir.BF16, ir.ScatterMax, 0),
-		"gather":      gatherKernel(20, 30, 4, 1),
-		"doubles":     plainContraction([]int{20, 30, 300}, ir.F64),
-		"prologue":    prologues(r(), []int{20, 30, 300}, ir.F32),
-		"sort":        sortKernel(r(), []int{30, 70}, ir.F16, true, false),
-		"attention":   attentionCase{1, 2, 40, 70, 8, 8, codegen.AttentionSpec{Causal: true}, 0, ir.F32}.build(r()),
+	return map[string]*kerneltest.Builder{
+		"map":         kerneltest.RandomProgram(r(), codegen.Map, 2, []int{70, 300}),
+		"rows":        kerneltest.Reduction([]int{50, 300}, 1, codegen.RSum, ir.F32),
+		"columns":     kerneltest.Reduction([]int{300}, 1, codegen.RMax, ir.F32),
+		"split":       kerneltest.Reduction([]int{2 * splitRow}, 0, codegen.RSum, ir.F32),
+		"contraction": kerneltest.MatMul([]int{40, 50, 300}, ir.F32),
+		"vector":      kerneltest.MatMul([]int{1, 50, 300}, ir.BF16),
+		"scan":        kerneltest.RandomScan(r(), []int{5, 1300}, ir.F32, codegen.RProd, false, true),
+		"scatter":     kerneltest.RandomScatter(r(), 50, 30, 7, ir.BF16, ir.ScatterMax, 0),
+		"gather":      kerneltest.Gather(20, 30, 4, 1),
+		"doubles":     kerneltest.MatMul([]int{20, 30, 300}, ir.F64),
+		"prologue":    kerneltest.RandomPrologues(r(), []int{20, 30, 300}, ir.F32),
+		"sort":        kerneltest.RandomSort(r(), []int{30, 70}, ir.F16, true, false),
+		"attention":   kerneltest.Attention{Batches: 1, Heads: 2, Queries: 40, Keys: 70, Dim: 8, ValueDim: 8, Spec: codegen.AttentionSpec{Causal: true}, DType: ir.F32}.Build(r()),
 	}
 }
 
@@ -248,10 +209,10 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 	for name, m := range allocKernels() {
 		t.Run(name, func(t *testing.T) {
-			x := compile(t, &m.k)
+			x := compile(t, m.Kernel)
 			var err error
 			n := testing.AllocsPerRun(20, func() {
-				if e := x.Run(&m.l, m.mem, codegen.Serial{}); e != nil {
+				if e := x.Run(m.Launch, m.Mem, codegen.Serial{}); e != nil {
 					err = e
 				}
 			})
@@ -263,16 +224,16 @@ func TestRunAllocatesNothing(t *testing.T) {
 
 func TestRunConcurrently(t *testing.T) {
 	for name, m := range allocKernels() {
-		x := compile(t, &m.k)
-		want := cloneMem(m.mem)
-		require.NoError(t, x.Run(&m.l, want, codegen.Serial{}))
+		x := compile(t, m.Kernel)
+		want := kerneltest.CloneMemory(m.Mem)
+		require.NoError(t, x.Run(m.Launch, want, codegen.Serial{}))
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
 				for range 3 {
-					got := cloneMem(m.mem)
-					if assert.NoError(t, x.Run(&m.l, got, workers(2))) {
-						requireSame(t, &m.k, want, got, name)
+					got := kerneltest.CloneMemory(m.Mem)
+					if assert.NoError(t, x.Run(m.Launch, got, workers(2))) {
+						requireSame(t, m.Kernel, want, got, name)
 					}
 				}
 			})
@@ -282,8 +243,8 @@ func TestRunConcurrently(t *testing.T) {
 }
 
 func TestBadLaunch(t *testing.T) {
-	m := plainContraction([]int{4, 5, 6}, ir.F32)
-	x := compile(t, &m.k)
+	m := kerneltest.MatMul([]int{4, 5, 6}, ir.F32)
+	x := compile(t, m.Kernel)
 	cases := map[string]func(l *codegen.Launch, mem [][]byte) [][]byte{
 		"dims":    func(l *codegen.Launch, mem [][]byte) [][]byte { l.Dims = l.Dims[:2]; return mem },
 		"access":  func(l *codegen.Launch, mem [][]byte) [][]byte { l.Access = l.Access[:2]; return mem },
@@ -292,12 +253,12 @@ func TestBadLaunch(t *testing.T) {
 		"offset":  func(l *codegen.Launch, mem [][]byte) [][]byte { l.Access[2].Offset = -1; return mem },
 	}
 	for name, spoil := range cases {
-		l := m.l.Clone()
-		err := x.Run(l, spoil(l, cloneMem(m.mem)), codegen.Serial{})
+		l := m.Launch.Clone()
+		err := x.Run(l, spoil(l, kerneltest.CloneMemory(m.Mem)), codegen.Serial{})
 		var ae *codegen.ArgsError
 		assert.ErrorAs(t, err, &ae, name)
 	}
-	require.NoError(t, x.Run(&m.l, m.mem, codegen.Serial{}), "an executable stays usable")
+	require.NoError(t, x.Run(m.Launch, m.Mem, codegen.Serial{}), "an executable stays usable")
 }
 
 func TestBadKernel(t *testing.T) {
@@ -315,16 +276,16 @@ var errWorker = fmt.Errorf("worker lost")
 
 func TestWorkerErrorComesBack(t *testing.T) {
 	for name, m := range allocKernels() {
-		x := compile(t, &m.k)
-		assert.ErrorIs(t, x.Run(&m.l, m.mem, failing{}), errWorker, name)
-		assert.NoError(t, x.Run(&m.l, m.mem, codegen.Serial{}), name)
+		x := compile(t, m.Kernel)
+		assert.ErrorIs(t, x.Run(m.Launch, m.Mem, failing{}), errWorker, name)
+		assert.NoError(t, x.Run(m.Launch, m.Mem, codegen.Serial{}), name)
 	}
 }
 
 func TestListing(t *testing.T) {
-	m := sumOf([]int{3, 4}, 1, codegen.RSum, ir.BF16)
-	x := compile(t, &m.k)
-	assert.Same(t, &m.k, x.Kernel())
+	m := kerneltest.Reduction([]int{3, 4}, 1, codegen.RSum, ir.BF16)
+	x := compile(t, m.Kernel)
+	assert.Same(t, m.Kernel, x.Kernel())
 	assert.Equal(t, `interp rows, 1 outer, 1 inner axes, 2 registers of 1024 elements
   %0 r0 f32 = load access 0
   %1 r1 f32 = reduce sum %0
@@ -352,14 +313,12 @@ func TestRandomWords(t *testing.T) {
 
 func TestNormal(t *testing.T) {
 	for _, n := range []int{1, 3, 1024, 1030} {
-		m := &maker{r: rand.New(rand.NewPCG(1, 1))}
-		m.k.Outer = 2
-		m.l.Dims = []int{3, n}
-		p := m.param(ir.I64, 42)
-		m.param(ir.I64, 7<<32)
-		m.emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F32, Index: p})
-		m.emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F64, Index: p})
-		m.finish()
-		check(t, &m.k, &m.l, m.mem)
+		m := kerneltest.NewBuilder(rand.New(rand.NewPCG(1, 1)), codegen.Map, 2, 3, n)
+		p := m.Param(ir.I64, 42)
+		m.Param(ir.I64, 7<<32)
+		m.Emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F32, Index: p})
+		m.Emit(codegen.Instr{Op: codegen.OpNormal, Type: ir.F64, Index: p})
+		m.StoreUnused()
+		check(t, m.Case)
 	}
 }

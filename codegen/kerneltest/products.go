@@ -1,0 +1,148 @@
+package kerneltest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// side evaluates a value of a prologue at a point.
+func (n *evaluator) side(a codegen.Value, at []int) Value {
+	return n.eval(&n.k.Body[a], at, func(b codegen.Value) Value { return n.side(b, at) })
+}
+
+// contract adds products in blocks of KBlock at an outer point.
+func (n *evaluator) contract(in *codegen.Instr, at []int) Value {
+	axis := len(at) - 1
+	var total, block Value
+	read := func(i, k int) Value {
+		at := slices.Clone(at)
+		at[axis] = k
+		if len(in.Args) > 0 {
+			at[axis-1-i] = 0
+			return n.side(in.Args[i], at)
+		}
+		access := []int{in.Access, in.Access2}[i]
+		return n.read(n.k.Accesses[access].Buffer, n.place(access, at))
+	}
+	length := n.l.Dims[axis]
+	size, carried := 0.0, 0.0 // Σ|a·b|, and the errors of the operands
+	for k := range length {
+		a, b := read(0, k), read(1, k)
+		block.I += a.I * b.I
+		if in.Type == ir.F64 {
+			block.F = math.FMA(a.F, b.F, block.F)
+		} else {
+			block.F = float64(float32(block.F) + float32(float32(a.F)*float32(b.F)))
+		}
+		if p := math.Abs(a.F * b.F); p < open {
+			size += p
+		}
+		carried += productError(a, b)
+		if k%codegen.KBlock == codegen.KBlock-1 || k == length-1 {
+			total = Apply(ir.SAdd, in.Type, []Value{total, {F: block.F, I: in.Type.Wrap(block.I)}})
+			block = Value{}
+		}
+	}
+	if in.Type.IsFloat() && length > 0 {
+		total.Err = contractError(in.Type, total.F, size, carried, length)
+	}
+	return total
+}
+
+// contractError bounds a sum of products in any order, with each product rounded
+// or not, to the nearest or cut off.
+func contractError(t ir.DType, total, size, carried float64, length int) float64 {
+	f := floatFormats[t]
+	switch {
+	case !(size < f.max/2) || carried != carried || carried == open:
+		return open // in another order, parts may overflow
+	case total != total || math.IsInf(total, 0):
+		if carried == 0 {
+			return 0 // on account of an operand that is infinite or NaN
+		}
+		return open
+	}
+	own := 2 * float64(length+1) * math.Ldexp(size, -f.prec)
+	return settle(t, total, own+2*carried+math.Ldexp(float64(length), f.last))
+}
+
+// attention computes one result by the definition, in float64: hidden keys are
+// left out, a row whose scores are all −inf gives 0.
+func (n *evaluator) attention(in *codegen.Instr, at []int) Value {
+	spec, outer := &n.k.Attention, n.k.Outer
+	point := slices.Clone(at)
+	read := func(access, key, dim int) float64 {
+		point[outer], point[outer+1] = key, dim
+		v := n.read(n.k.Accesses[access].Buffer, n.place(access, point))
+		if v.B {
+			return 1
+		}
+		return v.F
+	}
+	scale, next := FromScalar(in.Type, n.l.Params[0]).F, 3
+	if spec.HasMask {
+		next++
+	}
+	if spec.ScaleRead {
+		scale = read(next, 0, 0)
+	}
+	type key struct{ score, v float64 }
+	var keys []key
+	most, widest := math.Inf(-1), 0.0 // the greatest score, and Σ|scale·q·k| of any
+	for j := range n.l.Dims[outer] {
+		if spec.Causal && int64(j-at[outer-2]) > int64(n.l.Params[1]) {
+			continue
+		}
+		s, size := 0.0, 0.0
+		for d := range n.l.Dims[outer+1] {
+			p := read(0, j, d) * read(1, j, d)
+			s, size = s+p, size+math.Abs(p)
+		}
+		s, size = s*scale, size*math.Abs(scale)
+		if spec.BoolMask {
+			if read(3, j, 0) == 0 {
+				continue
+			}
+		} else if spec.HasMask {
+			m := read(3, j, 0)
+			s += m
+			if !math.IsInf(m, 0) {
+				size += math.Abs(m)
+			}
+		}
+		keys = append(keys, key{s, read(2, j, 0)})
+		most, widest = math.Max(most, s), max(widest, size)
+	}
+	if math.IsInf(most, -1) {
+		return Value{}
+	}
+	sum, out, size := 0.0, 0.0, 0.0
+	for _, x := range keys {
+		p := math.Exp(x.score - most)
+		sum += p
+		out += p * x.v
+		size += p * math.Abs(x.v)
+	}
+	r := Cast(ir.F64, in.Type, false, Value{F: out / sum})
+	if r.F == r.F {
+		r.Err = attentionError(in.Type, r.F, size/sum, widest, n.l.Dims[outer], n.l.Dims[outer+1])
+	}
+	return r
+}
+
+// attentionError bounds a result whose weights' values have size Σp|v|/Σp, for
+// scores that are sums of absolute size at most widest: a score is off by
+// (d+4)·u·widest, its weight by twice that relative to the greatest's, and the
+// sums by one rounding for each key, some more where the greatest changes.
+func attentionError(t ir.DType, r, size, widest float64, keys, dims int) float64 {
+	f := floatFormats[t]
+	if !(widest < f.max/4) || !(size < f.max/4) {
+		return open
+	}
+	u := math.Ldexp(1, -f.prec)
+	off := 4*float64(dims+4)*u*widest + 8*float64(keys+8)*u
+	return settle(t, r, size*math.Expm1(off)+math.Ldexp(float64(keys), f.last))
+}
