@@ -23,7 +23,7 @@ type generator struct {
 	needs   []string   // device functions
 	entries []*entry
 	bodies  []string
-	scratch func(b *binding) int
+	memory  []scratchPart
 }
 
 // Generate writes the source of a variant of a kernel. The launch is the one the
@@ -36,7 +36,7 @@ func Generate(k *codegen.Kernel, v *Variant, t Target, l *codegen.Launch) (*Sour
 	}
 	g := &generator{k: k, v: v, t: t, l: b}
 	templates[k.Template].write(g)
-	return &Source{Kernel: k, Variant: v, Target: t, Text: g.text(), entries: g.entries, scratch: g.scratch}, nil
+	return &Source{Kernel: k, Variant: v, Target: t, Text: g.text(), entries: g.entries, scratch: g.memory}, nil
 }
 
 // text puts the source together: what it is, the types of places, device
@@ -159,11 +159,16 @@ func (g *generator) coordinates(loop int, i string) {
 
 // at returns the value of a slot at the coordinates of the given loops.
 func (g *generator) at(s int, loops ...int) string {
-	name := g.l.slots.list[s].name
 	var terms []string
 	if s < len(g.k.Accesses) {
-		terms = append(terms, g.count(name+"_off", func(b *binding) int { return b.slots.list[s].offset }))
+		terms = append(terms, g.count(g.l.slots.list[s].name+"_off", func(b *binding) int { return b.slots.list[s].offset }))
 	}
+	return sum(append(terms, g.moves(s, loops...)...))
+}
+
+// moves returns what the coordinates of the given loops add to a slot.
+func (g *generator) moves(s int, loops ...int) []string {
+	var terms []string
 	for _, n := range loops {
 		x := g.l.loops[n]
 		for d, st := range g.v.loops[n].strides[s] {
@@ -179,6 +184,11 @@ func (g *generator) at(s int, loops ...int) string {
 			}
 		}
 	}
+	return terms
+}
+
+// sum adds up terms.
+func sum(terms []string) string {
 	if len(terms) == 0 {
 		return "0"
 	}

@@ -166,11 +166,7 @@ func (g *generator) load(i int, in *codegen.Instr, p *point) {
 			return
 		}
 	}
-	place := g.at(access, p.loops...)
-	for n, x := range in.Args[:a.Indices] {
-		stride := g.count(fmt.Sprintf("a%d_i%d", access, n), func(b *binding) int { return b.l.Access[access].Index[n].Stride })
-		place += fmt.Sprintf(" + (idx)%s * %s", g.name(x), stride)
-	}
+	place := g.indexed(access, in.Args[:a.Indices], p)
 	read := g.using(loadExpr(dt, fmt.Sprintf("%s[%s]", g.buffer(a.Buffer), place)))
 	conditions := append(g.inside(access, p), g.inRange(access, in.Args[:a.Indices])...)
 	if len(conditions) == 0 {
@@ -182,6 +178,16 @@ func (g *generator) load(i int, in *codegen.Instr, p *point) {
 		fill = g.name(in.Args[a.Indices])
 	}
 	g.define(i, fmt.Sprintf("%s ? %s : %s", strings.Join(conditions, " && "), read, fill))
+}
+
+// indexed returns the place of an access where index values say.
+func (g *generator) indexed(access int, indices []codegen.Value, p *point) string {
+	place := g.at(access, p.loops...)
+	for n, x := range indices {
+		stride := g.count(fmt.Sprintf("a%d_i%d", access, n), func(b *binding) int { return b.l.Access[access].Index[n].Stride })
+		place += fmt.Sprintf(" + (idx)%s * %s", g.name(x), stride)
+	}
+	return place
 }
 
 // inside returns the conditions that a point lies in the windows of an access.

@@ -14,7 +14,7 @@ type Source struct {
 	Target  Target
 	Text    string
 	entries []*entry
-	scratch func(b *binding) int
+	scratch []scratchPart
 }
 
 // Entries returns the names of the __global__ functions, in the order in which
@@ -96,10 +96,7 @@ func (s *Source) Bind(l *codegen.Launch) (*Calls, error) {
 	if err := s.Variant.check(b); err != nil {
 		return nil, err
 	}
-	calls := &Calls{}
-	if s.scratch != nil {
-		calls.Scratch = s.scratch(b)
-	}
+	calls := &Calls{Scratch: scratchBytes(s.scratch, b)}
 	for _, e := range s.entries {
 		blocks, threads, shared := e.shape(b)
 		if blocks == 0 {
