@@ -111,12 +111,17 @@ func (g *generator) arg(ctype, name string, size int, value func(b *binding) Arg
 	return name
 }
 
+// idxSize returns the size of the type idx.
+func (g *generator) idxSize() int {
+	if g.v.Wide {
+		return 8
+	}
+	return 4
+}
+
 // count asks for an integer argument of type idx.
 func (g *generator) count(name string, value func(b *binding) int) string {
-	size := 4
-	if g.v.Wide {
-		size = 8
-	}
+	size := g.idxSize()
 	return g.arg("const idx", name, size, func(b *binding) Arg { return Arg{Bytes: bytesOf(uint64(value(b)), size)} })
 }
 

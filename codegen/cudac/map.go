@@ -102,8 +102,7 @@ func (mapTemplate) write(g *generator) {
 func (g *generator) mapLoop(block, blocks string) {
 	width := g.v.Vector
 	n := g.count("n", func(b *binding) int { return mapGroups(b, width) })
-	g.line("#pragma unroll 1")
-	g.open("for (idx i = (idx)%s * %d + (idx)threadIdx.x; i < %s; i += (idx)%s * %d)", block, mapThreads, n, blocks, mapThreads)
+	g.walk("i", n, block, blocks)
 	if width > 1 {
 		g.mapVectors(width)
 	} else {
@@ -111,6 +110,13 @@ func (g *generator) mapLoop(block, blocks string) {
 		g.mapPoint(&point{loops: []int{0}})
 	}
 	g.close("")
+}
+
+// walk opens the loop of a thread over the numbers 0 … n-1, which the threads
+// of so many blocks share.
+func (g *generator) walk(i, n, block, blocks string) {
+	g.line("#pragma unroll 1")
+	g.open("for (idx %s = (idx)%s * %d + (idx)threadIdx.x; %s < %s; %s += (idx)%s * %d)", i, block, mapThreads, i, n, i, blocks, mapThreads)
 }
 
 // mapGroups returns how many groups of width points a launch has.

@@ -1,9 +1,15 @@
 package cudac
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // placeFuncs are device functions over the source's own type of places.
-var placeFuncs = []deviceFunc{
+var placeFuncs = slices.Concat(countFuncs, listFuncs)
+
+// countFuncs are the device functions of counts and indices.
+var countFuncs = []deviceFunc{
 	{name: "quotient", text: `// a / b and a % b of counts that are not negative
 __device__ __forceinline__ idx quotient(idx a, idx b) { return (idx)((uidx)a / (uidx)b); }
 __device__ __forceinline__ idx modulo(idx a, idx b) { return (idx)((uidx)a % (uidx)b); }

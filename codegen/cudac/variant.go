@@ -89,8 +89,9 @@ type template interface {
 
 // templates holds each template's structure, written in its own file.
 var templates = map[codegen.Template]template{
-	codegen.Map:   mapTemplate{},
-	codegen.Parts: partsTemplate{},
+	codegen.Map:     mapTemplate{},
+	codegen.Parts:   partsTemplate{},
+	codegen.Scatter: scatterTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
