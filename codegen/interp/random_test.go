@@ -47,3 +47,22 @@ func TestRandomKernelsWithinBounds(t *testing.T) {
 		require.NoError(t, kerneltest.Compare(c.Kernel, want, c.Mem, tol), "seed %d\n%v", seed, c.Kernel)
 	}
 }
+
+// The named kernels give, on any number of workers, the result by definition.
+func TestGoldenKernels(t *testing.T) {
+	for i, size := range []kerneltest.Size{kerneltest.Small, kerneltest.Medium}[:kernels(1, 2)] {
+		for _, c := range kerneltest.GoldenAt(size) {
+			t.Run(fmt.Sprint(c.Kernel.Name, i), func(t *testing.T) {
+				want := kerneltest.CloneMemory(c.Mem)
+				tol, ok := kerneltest.EvaluateWithin(c.Kernel, c.Launch, want)
+				require.True(t, ok)
+				x := compile(t, c.Kernel)
+				for _, par := range []codegen.Parallel{codegen.Serial{}, workers(3)} {
+					got := kerneltest.CloneMemory(c.Mem)
+					require.NoError(t, x.Run(c.Launch, got, par))
+					require.NoError(t, kerneltest.Compare(c.Kernel, want, got, tol))
+				}
+			})
+		}
+	}
+}

@@ -15,7 +15,7 @@ type floatFormat struct {
 	max        float64
 }
 
-var floatFormats = map[ir.DType]floatFormat{
+var floatFormats = [...]floatFormat{
 	ir.F64: {53, -1074, math.MaxFloat64}, ir.F32: {24, -149, math.MaxFloat32}, ir.F16: {11, -24, 65504},
 	ir.BF16: {8, -133, 0x1.fep127}, ir.F8E4M3: {4, -9, 448}, ir.F8E5M2: {3, -16, 57344},
 }

@@ -19,6 +19,7 @@ type evaluator struct {
 	// end.
 	wide map[int][]Value
 	errs [][]float64 // by buffer and element, see Value.Err; nil: all are 0
+	last scores      // of the query that attention was at
 }
 
 // Evaluate executes a launch, writing to mem, and reports whether all indices

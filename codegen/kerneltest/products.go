@@ -17,15 +17,17 @@ func (n *evaluator) side(a codegen.Value, at []int) Value {
 func (n *evaluator) contract(in *codegen.Instr, at []int) Value {
 	axis := len(at) - 1
 	var total, block Value
+	points := [2][]int{slices.Clone(at), slices.Clone(at)} // of the operands, without the other's axis
+	if len(in.Args) > 0 {
+		points[0][axis-1], points[1][axis-2] = 0, 0
+	}
 	read := func(i, k int) Value {
-		at := slices.Clone(at)
-		at[axis] = k
+		points[i][axis] = k
 		if len(in.Args) > 0 {
-			at[axis-1-i] = 0
-			return n.side(in.Args[i], at)
+			return n.side(in.Args[i], points[i])
 		}
-		access := []int{in.Access, in.Access2}[i]
-		return n.read(n.k.Accesses[access].Buffer, n.place(access, at))
+		access := [2]int{in.Access, in.Access2}[i]
+		return n.read(n.k.Accesses[access].Buffer, n.place(access, points[i]))
 	}
 	length := n.l.Dims[axis]
 	size, carried := 0.0, 0.0 // Σ|a·b|, and the errors of the operands
@@ -69,68 +71,94 @@ func contractError(t ir.DType, total, size, carried float64, length int) float64
 	return settle(t, total, own+2*carried+math.Ldexp(float64(length), f.last))
 }
 
+// scores are those of one query.
+type scores struct {
+	at     []int     // the outer point they belong to, without the value dim
+	score  []float64 // by key, −inf for a hidden one
+	hidden []bool
+	most   float64 // the greatest
+	widest float64 // the greatest Σ|scale·q·k|
+}
+
 // attention computes one result by the definition, in float64: hidden keys are
 // left out, a row whose scores are all −inf gives 0.
 func (n *evaluator) attention(in *codegen.Instr, at []int) Value {
+	outer := n.k.Outer
+	point := slices.Clone(at)
+	if n.last.at == nil || !slices.Equal(n.last.at, at[:outer-1]) {
+		n.last = n.scores(in, point)
+	}
+	if math.IsInf(n.last.most, -1) {
+		return Value{}
+	}
+	sum, out, size := 0.0, 0.0, 0.0
+	for j, s := range n.last.score {
+		if n.last.hidden[j] {
+			continue
+		}
+		point[outer] = j
+		v, p := n.number(2, point), math.Exp(s-n.last.most)
+		sum += p
+		out += p * v
+		size += p * math.Abs(v)
+	}
+	r := Cast(ir.F64, in.Type, false, Value{F: out / sum})
+	if r.F == r.F {
+		r.Err = attentionError(in.Type, r.F, size/sum, n.last.widest, n.l.Dims[outer], n.l.Dims[outer+1])
+	}
+	return r
+}
+
+// number reads what an access reaches at a point, a bool as 0 or 1.
+func (n *evaluator) number(access int, at []int) float64 {
+	v := n.read(n.k.Accesses[access].Buffer, n.place(access, at))
+	if v.B {
+		return 1
+	}
+	return v.F
+}
+
+// scores computes those of the query at an outer point. They do not depend on the
+// value dim.
+func (n *evaluator) scores(in *codegen.Instr, at []int) scores {
 	spec, outer := &n.k.Attention, n.k.Outer
 	point := slices.Clone(at)
-	read := func(access, key, dim int) float64 {
-		point[outer], point[outer+1] = key, dim
-		v := n.read(n.k.Accesses[access].Buffer, n.place(access, point))
-		if v.B {
-			return 1
-		}
-		return v.F
-	}
+	point[outer-1] = 0
+	out := scores{at: slices.Clone(at[:outer-1]), most: math.Inf(-1)}
 	scale, next := FromScalar(in.Type, n.l.Params[0]).F, 3
 	if spec.HasMask {
 		next++
 	}
 	if spec.ScaleRead {
-		scale = read(next, 0, 0)
+		scale = n.number(next, point)
 	}
-	type key struct{ score, v float64 }
-	var keys []key
-	most, widest := math.Inf(-1), 0.0 // the greatest score, and Σ|scale·q·k| of any
 	for j := range n.l.Dims[outer] {
-		if spec.Causal && int64(j-at[outer-2]) > int64(n.l.Params[1]) {
-			continue
-		}
 		s, size := 0.0, 0.0
+		point[outer] = j
 		for d := range n.l.Dims[outer+1] {
-			p := read(0, j, d) * read(1, j, d)
+			point[outer+1] = d
+			p := n.number(0, point) * n.number(1, point)
 			s, size = s+p, size+math.Abs(p)
 		}
+		point[outer+1] = 0
 		s, size = s*scale, size*math.Abs(scale)
+		hidden := spec.Causal && int64(j-at[outer-2]) > int64(n.l.Params[1])
 		if spec.BoolMask {
-			if read(3, j, 0) == 0 {
-				continue
-			}
+			hidden = hidden || n.number(3, point) == 0
 		} else if spec.HasMask {
-			m := read(3, j, 0)
+			m := n.number(3, point)
 			s += m
 			if !math.IsInf(m, 0) {
 				size += math.Abs(m)
 			}
 		}
-		keys = append(keys, key{s, read(2, j, 0)})
-		most, widest = math.Max(most, s), max(widest, size)
+		if hidden {
+			s, size = math.Inf(-1), 0
+		}
+		out.score, out.hidden = append(out.score, s), append(out.hidden, hidden)
+		out.most, out.widest = math.Max(out.most, s), max(out.widest, size)
 	}
-	if math.IsInf(most, -1) {
-		return Value{}
-	}
-	sum, out, size := 0.0, 0.0, 0.0
-	for _, x := range keys {
-		p := math.Exp(x.score - most)
-		sum += p
-		out += p * x.v
-		size += p * math.Abs(x.v)
-	}
-	r := Cast(ir.F64, in.Type, false, Value{F: out / sum})
-	if r.F == r.F {
-		r.Err = attentionError(in.Type, r.F, size/sum, widest, n.l.Dims[outer], n.l.Dims[outer+1])
-	}
-	return r
+	return out
 }
 
 // attentionError bounds a result whose weights' values have size Σp|v|/Σp, for
