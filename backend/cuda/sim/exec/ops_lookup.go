@@ -23,6 +23,10 @@ func lookup(o *ptx.Opcode) (f form, ok bool) {
 		return testp(o)
 	case ptx.OpCvt:
 		return cvt(o)
+	case ptx.OpMma:
+		return multiply(o)
+	case ptx.OpMovmatrix:
+		return form{"r=r", transpose}, o.Name == "movmatrix.sync.aligned.m8n8.trans.b16"
 	}
 	return form{}, false
 }
