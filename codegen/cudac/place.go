@@ -27,6 +27,10 @@ __device__ bool in_range(long long i, long long n, unsigned long long* fault)
 `},
 }
 
+// ownFuncs are the device functions of sources' structure, in the order in which
+// they are written.
+var ownFuncs = slices.Concat(placeFuncs, foldFuncs)
+
 // functions returns the text of the device functions named: those over places,
 // vectors, then the library's.
 func functions(names []string) string {
@@ -37,7 +41,7 @@ func functions(names []string) string {
 			library = append(library, n)
 		}
 	}
-	for _, f := range placeFuncs {
+	for _, f := range ownFuncs {
 		for _, n := range names {
 			if n == f.name {
 				b.WriteString("\n" + f.text)
@@ -56,7 +60,7 @@ func functions(names []string) string {
 }
 
 func placeFunc(name string) bool {
-	for _, f := range placeFuncs {
+	for _, f := range ownFuncs {
 		if f.name == name {
 			return true
 		}

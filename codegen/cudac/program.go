@@ -128,6 +128,8 @@ func (g *generator) value(in *codegen.Instr, p *point) string {
 		return g.using(bitcastExpr(in.From, in.To, args[0]))
 	case codegen.OpArange:
 		return g.arange(in, p)
+	case codegen.OpCount:
+		return g.using(castExpr(ir.I64, in.Type, false, "(long long)"+g.length()))
 	case codegen.OpPhilox:
 		return g.using(philoxExpr(g.param(in.Index), g.param(in.Index+1), "(long long)("+g.at(g.l.slots.pos, p.loops...)+")"))
 	case codegen.OpNormal:

@@ -92,6 +92,9 @@ var templates = map[codegen.Template]template{
 	codegen.Map:     mapTemplate{},
 	codegen.Parts:   partsTemplate{},
 	codegen.Scatter: scatterTemplate{},
+	codegen.Map:     mapTemplate{},
+	codegen.Rows:    rowsTemplate{},
+	codegen.Parts:   partsTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
