@@ -18,6 +18,11 @@ type fold struct {
 	t  ir.DType // the register type of its elements
 }
 
+func newFold(k *codegen.Kernel, v codegen.Value) fold {
+	in := &k.Body[v]
+	return fold{v, in, k.Body[in.Args[0]].Type}
+}
+
 // record is where what was joined so far lies, as C++: a value and, for the
 // position of the greatest or least, the position. A row without elements has
 // position n, its length.

@@ -95,7 +95,8 @@ func sideBySide(b *binding) bool {
 
 func (rowsTemplate) variants(b *binding, t Target) []*Variant {
 	rows, n := b.loops[outerLoop].n, b.loops[innerLoop].n
-	plan := planRows(b.k, false, true)
+	plan := planRows(b.k, false, true) // the most that is kept
+	keeps := planRows(b.k, !inOut(b.k), true).bytes() > 0
 	var list []*Variant
 	add := func(kind string, tile ...int) { list = append(list, &Variant{Kind: kind, Vector: 1, Tile: tile}) }
 	if sideBySide(b) && n > 0 {
@@ -115,7 +116,7 @@ func (rowsTemplate) variants(b *binding, t Target) []*Variant {
 	if n <= codegen.BlockElems {
 		lanes := min(powerOfTwo(n), codegen.Lanes)
 		each := powerOfTwo((n + lanes - 1) / lanes)
-		if kept := plan.bytes(); kept > 0 {
+		if kept := plan.bytes(); keeps {
 			if max(kept, 4)*each <= maxKept && (each <= 4 || each*weigh(b.k) <= maxUnrolled) {
 				add("row-warp", lanes, each)
 			}
@@ -139,20 +140,11 @@ func (rowsTemplate) variants(b *binding, t Target) []*Variant {
 	if blockBytes(plan, true, longest) <= t.Shared {
 		add("row-block", warps, longest)
 	}
-	if longest = powerOfTwo(n); plan.bytes() > 0 && blockBytes(plan, false, longest) <= t.Shared {
+	if longest = powerOfTwo(n); keeps && blockBytes(plan, false, longest) <= t.Shared {
 		add("row-long", warps, longest)
 	}
 	if !idle || blocksOf(n) <= 4 {
 		add("row-split")
-	}
-	return moveLast(list, "row-split")
-}
-
-// moveLast repeats the variant of a kind at the end, if it is not there: the one
-// that is always valid.
-func moveLast(list []*Variant, kind string) []*Variant {
-	if last := list[len(list)-1]; last.Kind != kind {
-		list = append(list, &Variant{Kind: kind, Vector: 1})
 	}
 	return list
 }

@@ -81,9 +81,9 @@ func planRows(k *codegen.Kernel, early, keep bool) *rowPlan {
 	}
 	plan.passes = make([]rowPass, last+1)
 	for i := range k.Body {
-		if in := &k.Body[i]; in.Op == codegen.OpReduce {
+		if k.Body[i].Op == codegen.OpReduce {
 			p := &plan.passes[phase[i]-1]
-			p.folds = append(p.folds, fold{codegen.Value(i), in, k.Body[in.Args[0]].Type})
+			p.folds = append(p.folds, newFold(k, codegen.Value(i)))
 		}
 	}
 	for i := range k.Stores {

@@ -13,99 +13,66 @@ func (w *rowsWriter) split() {
 	g := w.g
 	w.begin(false)
 	column := g.v.Kind == "column-split"
-	regions := w.regions()
 	joined := false // whether row values are stored where the last records are joined
 	for i := range w.plan.passes {
 		p := &w.plan.passes[i]
 		if p.walks() {
 			w.enter()
 			if column {
-				w.splitColumns(i, regions)
+				w.splitColumns(i)
 			} else {
-				w.splitRows(i, regions)
+				w.splitRows(i)
 			}
 		}
 		if len(p.folds) > 0 {
 			w.enter()
 			joined = i == len(w.plan.passes)-2 && !w.plan.passes[i+1].walks() && len(w.plan.stores) > 0
-			w.joinRows(i, regions, joined)
+			w.joinRows(i, joined)
 		}
 	}
 	if len(w.plan.stores) > 0 && !joined {
 		w.enter()
-		w.storeRows(regions)
+		w.storeRows()
 	}
-	if len(regions) > 0 {
-		g.scratch = func(b *binding) int {
-			last := regions[len(regions)-1]
-			return last.offset(b) + last.bytes(b)
-		}
-	}
-}
-
-// region is an array in scratch memory.
-type region struct {
-	array
-	before *region
-}
-
-func (r *region) bytes(b *binding) int { return (r.t.Size()*r.length(b) + 255) / 256 * 256 }
-
-func (r *region) offset(b *binding) int {
-	n := 0
-	for x := r.before; x != nil; x = x.before {
-		n += x.bytes(b)
-	}
-	return n
-}
-
-// regions are the arrays of the records of all rows.
-func (w *rowsWriter) regions() []*region {
-	var list []*region
-	var before *region
-	for i := range w.plan.passes {
-		for _, a := range w.g.recordArrays(w.plan.passes[i].folds, 1) {
-			each := a.length
-			a.length = func(b *binding) int { return b.loops[outerLoop].n * each(b) }
-			before = &region{a, before}
-			list = append(list, before)
-		}
-	}
-	return list
 }
 
 // scratchRecords asks for the arrays of folds in scratch memory and returns where
-// record i of the row lies.
-func (w *rowsWriter) scratchRecords(folds []fold, regions []*region) func(f fold, row, i string) record {
+// record i of a row lies.
+func (w *rowsWriter) scratchRecords(folds []fold) func(f fold, row, i string) record {
 	g := w.g
-	each := g.count("records", func(b *binding) int { return recordsOf(b.loops[innerLoop].n) })
-	for _, r := range regions {
-		for _, f := range folds {
-			if name := g.name(f.v) + "_part"; r.name == name || r.name == name+"_at" {
-				g.arg(ctype(r.t)+"*", r.name, 8, func(b *binding) Arg { return Arg{Kind: ArgScratch, Index: r.offset(b)} })
+	for _, a := range g.recordArrays(folds, 1) {
+		g.scratch(ctype(a.t), a.name, func(b *binding) int { return b.loops[outerLoop].n * a.length(b) * a.t.Size() })
+	}
+	return func(f fold, row, i string) record {
+		return g.records(f, fmt.Sprintf("%s * records + %s", row, i))
+	}
+}
+
+// earlier declares row values and the results of earlier passes they depend on.
+func (w *rowsWriter) earlier(values []codegen.Value) {
+	var visit func(v codegen.Value)
+	visit = func(v codegen.Value) {
+		in := &w.g.k.Body[v]
+		switch {
+		case w.declared[v]:
+		case in.Op == codegen.OpReduce:
+			f := []fold{newFold(w.g.k, v)}
+			at, root := w.scratchRecords(f), w.g.root()
+			w.results(f, func(f fold) record { return at(f, "row", root) })
+		default:
+			for _, a := range in.Args {
+				visit(a)
 			}
 		}
 	}
-	return func(f fold, row, i string) record { return g.records(f, fmt.Sprintf("%s * %s + %s", row, each, i)) }
-}
-
-// earlier declares the results of the passes before pass i that values depend on.
-func (w *rowsWriter) earlier(values []codegen.Value, regions []*region) {
-	need := w.g.needed(func(v int) bool { return w.declared[v] }, values...)
-	for i := range w.plan.passes {
-		for _, f := range w.plan.passes[i].folds {
-			if need[f.v] {
-				at := w.scratchRecords([]fold{f}, regions)
-				root := w.g.root()
-				w.results([]fold{f}, func(f fold) record { return at(f, "row", root) })
-			}
-		}
+	for _, v := range values {
+		visit(v)
 	}
 	w.rowValues(values)
 }
 
 // splitRows writes the walk of pass i: each warp takes one block of a row.
-func (w *rowsWriter) splitRows(i int, regions []*region) {
+func (w *rowsWriter) splitRows(i int) {
 	g, p := w.g, &w.plan.passes[i]
 	const perBlock = splitThreads / 32
 	shape := func(b *binding) (int, int, int) {
@@ -121,18 +88,18 @@ func (w *rowsWriter) splitRows(i int, regions []*region) {
 		g.line("const idx row = quotient(item, %s), block = modulo(item, %s);", blocks, blocks)
 		g.line("if (row >= %s) return;", rows)
 		g.coordinates(outerLoop, "row")
-		w.earlier(p.rows, regions)
+		w.earlier(p.rows)
 		for _, f := range p.folds {
 			g.foldBegin(f)
 		}
 		w.blockLoop(p, "block", "lane", 32)
-		w.leave(p, regions, "row", "lane == 0")
+		w.leave(p, "row", "lane == 0")
 	})
 }
 
 // splitColumns writes the walk of pass i: each block of threads takes one block of
 // the elements of 32 rows.
-func (w *rowsWriter) splitColumns(i int, regions []*region) {
+func (w *rowsWriter) splitColumns(i int) {
 	g, p := w.g, &w.plan.passes[i]
 	lanes := g.v.Tile[0]
 	var bytes func(b *binding) int
@@ -146,11 +113,11 @@ func (w *rowsWriter) splitColumns(i int, regions []*region) {
 		bytes = g.shared(g.tileArrays(p.folds, lanes))
 		g.line("const idx block = quotient((idx)blockIdx.x, %s), tile = modulo((idx)blockIdx.x, %s);", tiles, tiles)
 		w.columnRow("tile", lanes)
-		w.earlier(p.rows, regions)
+		w.earlier(p.rows)
 		w.columnBlock(p, lanes)
 		if len(p.folds) > 0 {
 			g.line("const idx joined = tile * %d + tree_row;", tileRows)
-			w.leave(p, regions, "joined", fmt.Sprintf("lane == 0 && joined < %s", w.rows()))
+			w.leave(p, "joined", fmt.Sprintf("lane == 0 && joined < %s", w.rows()))
 		}
 	})
 	w.guard = ""
@@ -158,7 +125,7 @@ func (w *rowsWriter) splitColumns(i int, regions []*region) {
 
 // leave joins the lanes of a warp, if they are not, and writes the record of a
 // block.
-func (w *rowsWriter) leave(p *rowPass, regions []*region, row, condition string) {
+func (w *rowsWriter) leave(p *rowPass, row, condition string) {
 	if len(p.folds) == 0 {
 		return
 	}
@@ -166,7 +133,7 @@ func (w *rowsWriter) leave(p *rowPass, regions []*region, row, condition string)
 	if row == "row" {
 		g.foldTree(p.folds, 32)
 	}
-	at := w.scratchRecords(p.folds, regions)
+	at := w.scratchRecords(p.folds)
 	g.open("if (%s)", condition)
 	for _, f := range p.folds {
 		g.move(f, at(f, row, "block"), g.local(f))
@@ -176,18 +143,18 @@ func (w *rowsWriter) leave(p *rowPass, regions []*region, row, condition string)
 
 // joinRows writes the entry that joins the records of pass i, a block of threads
 // for each row; stores says that it stores row values.
-func (w *rowsWriter) joinRows(i int, regions []*region, stores bool) {
+func (w *rowsWriter) joinRows(i int, stores bool) {
 	g, p := w.g, &w.plan.passes[i]
 	shape := func(b *binding) (int, int, int) { return b.loops[outerLoop].n, rowThreads, 0 }
 	g.entry(fmt.Sprintf("%s_join%d", g.title(g.v.Kind), i+1), rowThreads, shape, func() {
 		g.line("const int lane = (int)threadIdx.x %% 32, warp = (int)threadIdx.x / 32;")
 		g.line("const idx row = (idx)blockIdx.x;")
-		at := w.scratchRecords(p.folds, regions)
+		at := w.scratchRecords(p.folds)
 		g.joinBlocks(p.folds, func(f fold, i string) record { return at(f, "row", i) }, "warp", rowThreads/32, "__syncthreads();")
 		if stores {
 			g.coordinates(outerLoop, "row")
 			g.open("if (threadIdx.x == 0)")
-			w.earlier(w.plan.rows, regions)
+			w.earlier(w.plan.rows)
 			w.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
 			g.close("")
 		}
@@ -195,7 +162,7 @@ func (w *rowsWriter) joinRows(i int, regions []*region, stores bool) {
 }
 
 // storeRows writes the entry that stores row values, a thread for each row.
-func (w *rowsWriter) storeRows(regions []*region) {
+func (w *rowsWriter) storeRows() {
 	g := w.g
 	shape := func(b *binding) (int, int, int) {
 		return (b.loops[outerLoop].n + rowThreads - 1) / rowThreads, rowThreads, 0
@@ -205,7 +172,7 @@ func (w *rowsWriter) storeRows(regions []*region) {
 		g.line("const idx row = (idx)blockIdx.x * %d + (idx)threadIdx.x;", rowThreads)
 		g.line("if (row >= %s) return;", rows)
 		g.coordinates(outerLoop, "row")
-		w.earlier(w.plan.rows, regions)
+		w.earlier(w.plan.rows)
 		w.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
 	})
 }

@@ -32,7 +32,12 @@ func (w *rowsWriter) enter() { w.declared = make([]bool, len(w.g.k.Body)) }
 
 // inPlace reports whether memory that is read may be written.
 func (w *rowsWriter) inPlace() bool {
-	return w.g.v.Alias || slices.ContainsFunc(w.g.k.Buffers, func(b codegen.Buffer) bool { return b.Mode == codegen.InOut })
+	return w.g.v.Alias || inOut(w.g.k)
+}
+
+// inOut reports whether a kernel reads a buffer and writes it.
+func inOut(k *codegen.Kernel) bool {
+	return slices.ContainsFunc(k.Buffers, func(b codegen.Buffer) bool { return b.Mode == codegen.InOut })
 }
 
 // results declares the results of folds.
