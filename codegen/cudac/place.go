@@ -6,7 +6,7 @@ import (
 )
 
 // placeFuncs are device functions over the source's own type of places.
-var placeFuncs = slices.Concat(countFuncs, listFuncs)
+var placeFuncs = slices.Concat(countFuncs, listFuncs, foldFuncs)
 
 // countFuncs are the device functions of counts and indices.
 var countFuncs = []deviceFunc{
@@ -27,10 +27,6 @@ __device__ bool in_range(long long i, long long n, unsigned long long* fault)
 `},
 }
 
-// ownFuncs are the device functions of sources' structure, in the order in which
-// they are written.
-var ownFuncs = slices.Concat(placeFuncs, foldFuncs)
-
 // functions returns the text of the device functions named: those over places,
 // vectors, then the library's.
 func functions(names []string) string {
@@ -41,7 +37,7 @@ func functions(names []string) string {
 			library = append(library, n)
 		}
 	}
-	for _, f := range ownFuncs {
+	for _, f := range placeFuncs {
 		for _, n := range names {
 			if n == f.name {
 				b.WriteString("\n" + f.text)
@@ -60,7 +56,7 @@ func functions(names []string) string {
 }
 
 func placeFunc(name string) bool {
-	for _, f := range ownFuncs {
+	for _, f := range placeFuncs {
 		if f.name == name {
 			return true
 		}

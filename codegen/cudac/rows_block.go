@@ -81,7 +81,7 @@ func (g *generator) recordArrays(folds []fold, rows int) []array {
 		list = append(list, a)
 		if f.positions() {
 			a.name += "_at"
-			a.t = g.place()
+			a.t = g.idxType()
 			list = append(list, a)
 		}
 	}

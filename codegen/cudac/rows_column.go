@@ -113,7 +113,7 @@ func (g *generator) tileArrays(folds []fold, lanes int) []array {
 		list = append(list, a)
 		if f.positions() {
 			a.name += "_at"
-			a.t = g.place()
+			a.t = g.idxType()
 			list = append(list, a)
 		}
 	}

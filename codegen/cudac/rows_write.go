@@ -172,8 +172,8 @@ func (g *generator) shared(list []array) func(b *binding) int {
 	}
 }
 
-// place is the dtype of the source's places.
-func (g *generator) place() ir.DType {
+// idxType is the dtype of the source's places.
+func (g *generator) idxType() ir.DType {
 	if g.v.Wide {
 		return ir.I64
 	}

@@ -90,11 +90,9 @@ type template interface {
 // templates holds each template's structure, written in its own file.
 var templates = map[codegen.Template]template{
 	codegen.Map:     mapTemplate{},
-	codegen.Parts:   partsTemplate{},
-	codegen.Scatter: scatterTemplate{},
-	codegen.Map:     mapTemplate{},
 	codegen.Rows:    rowsTemplate{},
 	codegen.Parts:   partsTemplate{},
+	codegen.Scatter: scatterTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
