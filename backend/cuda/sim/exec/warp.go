@@ -15,6 +15,20 @@ type warp struct {
 	p []uint32
 
 	cc uint32 // the carry of add.cc and its like, a bit for each lane
+	blk    *block
+	id     int    // in the block
+	exist  uint32 // lanes that the block has
+	live   uint32 // lanes that have not exited
+	groups []group
+	pc     int32      // of the running instruction
+	addr   [32]uint64 // scratch of memory instructions
+	local  []byte     // of all lanes, one lane after another
+	undef  []byte     // beside local: 1 where nothing was written, nil if not checked
+	params []byte     // .param variables of functions, laid out as local
+	copies copyQueue
+	clock  []uint32 // see race.go
+	epoch  uint32
+	yield  bool // the running group waits for another: let others run
 }
 
 // step executes one instruction for the lanes of mask m, which is never 0. It
@@ -27,21 +41,41 @@ type step func(w *warp, in *inst, m uint32)
 // and p a number counts in follows from the form's signature.
 type inst struct {
 	run        step
-	dst, dst2  int32   // d and, after |, its second
-	a, b, c, e int32   // sources
-	v          []int32 // of forms with vectors: all operands, elements one after another, destinations first
+	kind       kind
+	helper     bool   // stands for nothing in the text: fits a register to its form
+	negated    uint32 // full if the guard is @!, else 0
+	guard      int32  // predicate register, -1 if there is none
+	target     int32  // of a branch
+	dst, dst2  int32  // d and, after |, its second
+	a, b, c, e int32  // sources
+	v          []int32
+	mem        *access // of forms with an address
+	ctl        *control
 	src        *ptx.Instr
+	fn         *ptx.Func
 }
 
-// form is one executable opcode: a row of the table that decoding looks up by
-// the opcode's full name.
-type form struct {
-	// sig tells the register file of each operand: destinations, '=', sources.
-	// 'r' is 32 bits, 'd' 64 bits, 'p' a predicate; a digit after a letter makes
-	// it a vector of so many elements, as in "r4=r4r2r4" of mma. Two
-	// destinations are d|p; the second may be missing in the text, and then its
-	// register is one nobody reads. A source that may be missing in the text
-	// stands in the signature of another form.
-	sig string
-	run step
+// kind tells the loop of the warp what to do with an instruction.
+type kind uint8
+
+const (
+	plain    kind = iota // run alone decides
+	branch               // to target
+	indexed              // brx.idx
+	call                 // to a function
+	ret                  // from a function, or exit of the lanes at the entry
+	exit                 // of the lanes
+	trapped              // trap, brkpt
+	converge             // all lanes named by a mask meet here, then run
+	barrier              // bar and barrier of the block
+	yielding             // run, then let others run if it asks for that
+)
+
+// control is what instructions beside the plain ones need.
+type control struct {
+	members  int32 // register of the membermask; -1: all lanes, as .aligned says
+	anywhere bool  // lanes may wait at different instructions (bar.warp.sync)
+	barrier  barrierOp
+	targets  []int32 // of brx.idx
+	call     *callSite
 }
