@@ -21,15 +21,16 @@ type access struct {
 	signed bool // a narrow element is extended with its sign
 	strong bool // volatile, atomic or ordered: does not race with its like
 	frame  bool // param space of a function, not of the entry
-	flat   bool // an absolute address of the entry's parameters
 }
 
 // address resolves a memory operand; the form fills in what is moved.
-func (dec *decoder) address(o *ptx.Operand) *access {
+func (dec *decoder) address(o *ptx.Operand) *access { return dec.addressIn(o, dec.in.Space) }
+
+func (dec *decoder) addressIn(o *ptx.Operand, space ptx.Space) *access {
 	if o.Kind != ptx.Addr || o.Elems != nil {
 		refuse("want an address in brackets")
 	}
-	acc := &access{space: dec.in.Space, off: uint64(o.Off), wide: true}
+	acc := &access{space: space, off: uint64(o.Off), wide: true}
 	switch o.Base {
 	case ptx.Reg:
 		if acc.wide = fileOf(dec.fn.fn.RegType(o.Reg)) == 'd'; !acc.wide && fileOf(dec.fn.fn.RegType(o.Reg)) != 'r' {

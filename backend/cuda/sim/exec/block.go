@@ -52,6 +52,7 @@ type block struct {
 	barriers [16]blockBarrier
 	shadow   shadow
 	mbar     map[uint64][]uint32 // clocks of those that arrived at an mbarrier, by address
+	spins    int                 // waits for mbarriers that failed since one changed
 }
 
 func (l *launch) newWorker() *worker {
@@ -184,7 +185,7 @@ func (b *block) begin(index Dim) {
 	b.index = index
 	clear(b.mem)
 	clear(b.shadow.writes)
-	b.mbar = nil
+	b.mbar, b.spins = nil, 0
 	for i := range b.barriers {
 		b.barriers[i] = blockBarrier{}
 	}

@@ -55,22 +55,22 @@ type LineCounts struct {
 // Class is a group of opcodes.
 type Class uint8
 
-// The classes.
+// The classes of opcodes.
 const (
-	Other     Class = iota
-	FloatMath       // add, mul, fma, … of floats
-	Special         // ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt
-	Integer         // integer and bit arithmetic
-	Convert         // cvt
-	Move            // mov, selp, cvta
-	Compare         // setp, set, and operations on predicates
-	Control         // bra, call, ret
-	Sync            // barriers, shuffles, votes, fences
-	Load            // ld, ldmatrix
-	Store           // st, stmatrix
-	Atomic          // atom, red
-	AsyncCopy       // cp.async and what waits for it
-	Matrix          // mma, wgmma
+	ClassOther     Class = iota
+	ClassFloatMath       // add, mul, fma, … of floats
+	ClassSpecial         // ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt
+	ClassInteger         // integer and bit arithmetic
+	ClassConvert         // cvt
+	ClassMove            // mov, selp, cvta
+	ClassCompare         // setp, set, and operations on predicates
+	ClassControl         // bra, call, ret
+	ClassSync            // barriers, shuffles, votes, fences
+	ClassLoad            // ld, ldmatrix
+	ClassStore           // st, stmatrix
+	ClassAtomic          // atom, red
+	ClassAsyncCopy       // cp.async and what waits for it
+	ClassMatrix          // mma, wgmma
 	ClassCount
 )
 
@@ -81,18 +81,18 @@ func (c Class) String() string {
 
 var classOf = func() (t [1 << 8]Class) {
 	for class, ops := range map[Class][]ptx.Op{
-		Special:   {ptx.OpEx2, ptx.OpLg2, ptx.OpSin, ptx.OpCos, ptx.OpTanh, ptx.OpRcp, ptx.OpRsqrt, ptx.OpSqrt},
-		Convert:   {ptx.OpCvt, ptx.OpSzext},
-		Move:      {ptx.OpMov, ptx.OpSelp, ptx.OpSlct, ptx.OpCvta, ptx.OpMapa, ptx.OpMovmatrix},
-		Compare:   {ptx.OpSetp, ptx.OpSet, ptx.OpTestp, ptx.OpIsspacep},
-		Control:   {ptx.OpBra, ptx.OpBrx, ptx.OpCall, ptx.OpRet, ptx.OpExit, ptx.OpTrap, ptx.OpBrkpt},
-		Sync:      {ptx.OpBar, ptx.OpBarrier, ptx.OpShfl, ptx.OpVote, ptx.OpMatch, ptx.OpRedux, ptx.OpElect, ptx.OpActivemask, ptx.OpFence, ptx.OpMembar, ptx.OpMbarrier, ptx.OpNanosleep},
-		Load:      {ptx.OpLd, ptx.OpLdu, ptx.OpLdmatrix},
-		Store:     {ptx.OpSt, ptx.OpStmatrix},
-		Atomic:    {ptx.OpAtom, ptx.OpRed},
-		AsyncCopy: {ptx.OpCp},
-		Matrix:    {ptx.OpMma, ptx.OpWgmma, ptx.OpWmma},
-		Integer: {ptx.OpBfe, ptx.OpBfi, ptx.OpBfind, ptx.OpBmsk, ptx.OpBrev, ptx.OpClz, ptx.OpDp2a, ptx.OpDp4a, ptx.OpFns, ptx.OpLop3,
+		ClassSpecial:   {ptx.OpEx2, ptx.OpLg2, ptx.OpSin, ptx.OpCos, ptx.OpTanh, ptx.OpRcp, ptx.OpRsqrt, ptx.OpSqrt},
+		ClassConvert:   {ptx.OpCvt, ptx.OpSzext},
+		ClassMove:      {ptx.OpMov, ptx.OpSelp, ptx.OpSlct, ptx.OpCvta, ptx.OpMapa, ptx.OpMovmatrix},
+		ClassCompare:   {ptx.OpSetp, ptx.OpSet, ptx.OpTestp, ptx.OpIsspacep},
+		ClassControl:   {ptx.OpBra, ptx.OpBrx, ptx.OpCall, ptx.OpRet, ptx.OpExit, ptx.OpTrap, ptx.OpBrkpt},
+		ClassSync:      {ptx.OpBar, ptx.OpBarrier, ptx.OpShfl, ptx.OpVote, ptx.OpMatch, ptx.OpRedux, ptx.OpElect, ptx.OpActivemask, ptx.OpFence, ptx.OpMembar, ptx.OpMbarrier, ptx.OpNanosleep},
+		ClassLoad:      {ptx.OpLd, ptx.OpLdu, ptx.OpLdmatrix},
+		ClassStore:     {ptx.OpSt, ptx.OpStmatrix},
+		ClassAtomic:    {ptx.OpAtom, ptx.OpRed},
+		ClassAsyncCopy: {ptx.OpCp},
+		ClassMatrix:    {ptx.OpMma, ptx.OpWgmma, ptx.OpWmma},
+		ClassInteger: {ptx.OpBfe, ptx.OpBfi, ptx.OpBfind, ptx.OpBmsk, ptx.OpBrev, ptx.OpClz, ptx.OpDp2a, ptx.OpDp4a, ptx.OpFns, ptx.OpLop3,
 			ptx.OpMad, ptx.OpMad24, ptx.OpMadc, ptx.OpMul24, ptx.OpAddc, ptx.OpSubc, ptx.OpPopc, ptx.OpPrmt, ptx.OpRem, ptx.OpSad, ptx.OpShf, ptx.OpShl, ptx.OpShr},
 	} {
 		for _, op := range ops {
@@ -104,18 +104,18 @@ var classOf = func() (t [1 << 8]Class) {
 
 // ClassOf returns the class of an opcode.
 func ClassOf(op *ptx.Opcode) Class {
-	if c := classOf[op.Op]; c != Other {
+	if c := classOf[op.Op]; c != ClassOther {
 		return c
 	}
 	switch t := op.Type(); {
 	case t == ptx.Pred:
-		return Compare
+		return ClassCompare
 	case t >= ptx.F16 && t <= ptx.F64:
-		return FloatMath
+		return ClassFloatMath
 	case t != ptx.NoType:
-		return Integer
+		return ClassInteger
 	}
-	return Other
+	return ClassOther
 }
 
 // instrStats is what a worker counts for each instruction.

@@ -116,19 +116,23 @@ func (dec *decoder) one(out *inst) {
 	if handler := handlers[dec.in.Op]; handler != nil && handler(dec, out) {
 		return
 	}
-	f := formOf(dec.in)
-	if f == nil {
-		refuse("no form of this opcode takes these operands")
+	run, sig, known, ok := formOf(dec.in)
+	switch {
+	case !known:
+		refuse("no such opcode is executed")
+	case !ok:
+		refuse("the opcode does not take these operands")
 	}
-	dec.operands(out, f)
-	out.run = f.run
-	if f.aligned {
+	dec.operands(out, &sig)
+	out.run = run
+	switch dec.in.Op {
+	case ptx.OpMma, ptx.OpLdmatrix, ptx.OpStmatrix, ptx.OpMovmatrix, ptx.OpWmma:
 		out.kind, out.ctl = converge, &control{members: -1}
 	}
 }
 
-// operands resolves the operands of a form into out.
-func (dec *decoder) operands(out *inst, f *decodedForm) {
+// operands resolves the operands of an instruction into out.
+func (dec *decoder) operands(out *inst, f *signature) {
 	var regs []int32
 	for i, s := range f.dst {
 		switch {
@@ -345,5 +349,3 @@ func narrow64(w *warp, in *inst, m uint32) {
 		}
 	}
 }
-
-func notPred(w *warp, in *inst, m uint32) { w.p[in.dst] = w.p[in.dst]&^m | ^w.p[in.a]&m }

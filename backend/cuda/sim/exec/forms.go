@@ -1,13 +1,12 @@
 package exec
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sinter-ml/sinter/backend/cuda/ptx"
 )
 
-// form is one executable opcode: a row of the table that decoding looks up by
+// form is one executable opcode: a row of the tables that decoding looks up by
 // the opcode's full name.
 type form struct {
 	// sig tells the register file of each operand: destinations, '=', sources.
@@ -16,7 +15,7 @@ type form struct {
 	//
 	// A digit after a letter makes it a vector of so many elements, as in
 	// "r4=r4r2r4" of mma. Two destinations are written one after another, as in
-	// "rp=rr"; the text may leave out the second, and then its register is one
+	// "pp=rr"; the text may leave out the second, and then its register is one
 	// nobody reads.
 	//
 	// Without vectors the registers are dst, dst2, a, b, c, e of the
@@ -24,45 +23,10 @@ type form struct {
 	// destinations first, and addresses are left out. An address is in mem.
 	sig string
 	run step
-	// aligned marks an instruction that all 32 lanes of a warp execute together,
-	// such as mma.sync; it then runs with the full mask only.
-	aligned bool
 }
 
-// table maps full opcode names to their forms; those of one name differ in
-// signature.
-type table map[string][]form
-
-// forms holds every form that decoding does not make itself.
-var forms = merge(moveForms)
-
-// merge joins tables. That two have the same form is a mistake of the program.
-func merge(tables ...table) map[string][]decodedForm {
-	all := map[string][]decodedForm{}
-	for _, t := range tables {
-		for name, list := range t {
-			for _, f := range list {
-				d := decodedForm{form: f}
-				dst, src, _ := strings.Cut(f.sig, "=")
-				d.dst, d.src = slots(dst), slots(src)
-				for _, s := range append(d.dst, d.src...) {
-					d.vector = d.vector || s.n > 1
-				}
-				for _, other := range all[name] {
-					if other.sig == f.sig {
-						panic(fmt.Sprintf("exec: two forms of %s with operands %s", name, f.sig))
-					}
-				}
-				all[name] = append(all[name], d)
-			}
-		}
-	}
-	return all
-}
-
-// decodedForm is a form with its signature taken apart.
-type decodedForm struct {
-	form
+// signature is a form's signature taken apart.
+type signature struct {
 	dst, src []slot
 	vector   bool
 }
@@ -71,6 +35,13 @@ type decodedForm struct {
 type slot struct {
 	file byte // 'r', 'd', 'p' or 'm'
 	n    int  // elements
+}
+
+func signatureOf(sig string) (s signature) {
+	dst, src, _ := strings.Cut(sig, "=")
+	s.dst, s.src = slots(dst), slots(src)
+	s.vector = strings.ContainsAny(sig, "0123456789")
+	return s
 }
 
 func slots(sig string) (out []slot) {
@@ -85,19 +56,19 @@ func slots(sig string) (out []slot) {
 	return out
 }
 
-// takes reports whether the operands of an instruction have the form's shape:
-// their number, vectors and addresses. Register files are looked at later.
-func (f *decodedForm) takes(in *ptx.Instr) bool {
-	if len(in.Src) != len(f.src) || len(in.Dst) > len(f.dst) || len(in.Dst) < min(len(f.dst), 1) {
+// takes reports whether the operands of an instruction have the signature's
+// shape: their number, vectors and addresses. Register files are looked at later.
+func (s *signature) takes(in *ptx.Instr) bool {
+	if len(in.Src) != len(s.src) || len(in.Dst) > len(s.dst) || len(in.Dst) < min(len(s.dst), 1) {
 		return false
 	}
 	for i := range in.Dst {
-		if !f.dst[i].takes(&in.Dst[i]) {
+		if !s.dst[i].takes(&in.Dst[i]) {
 			return false
 		}
 	}
 	for i := range in.Src {
-		if !f.src[i].takes(&in.Src[i]) {
+		if !s.src[i].takes(&in.Src[i]) {
 			return false
 		}
 	}
@@ -105,22 +76,27 @@ func (f *decodedForm) takes(in *ptx.Instr) bool {
 }
 
 func (s slot) takes(o *ptx.Operand) bool {
-	switch {
-	case o.Kind == ptx.Addr:
+	switch o.Kind {
+	case ptx.Addr:
 		return s.file == 'm'
-	case o.Kind == ptx.Vec:
+	case ptx.Vec:
 		return s.n == len(o.Elems) && s.file != 'm'
 	}
 	return s.n == 1 && s.file != 'm'
 }
 
-// formOf finds the form of an instruction, nil if there is none.
-func formOf(in *ptx.Instr) *decodedForm {
-	list := forms[in.Name]
-	for i := range list {
-		if list[i].takes(in) {
-			return &list[i]
+// formOf finds the form of an instruction; known tells whether the opcode has any.
+func formOf(in *ptx.Instr) (run step, sig signature, known, ok bool) {
+	f, known := lookup(in.Opcode)
+	if known {
+		if sig = signatureOf(f.sig); sig.takes(in) {
+			return f.run, sig, true, true
 		}
 	}
-	return nil
+	for _, f := range packForms[in.Name] {
+		if sig = signatureOf(f.sig); sig.takes(in) {
+			return f.run, sig, true, true
+		}
+	}
+	return nil, sig, known, false
 }

@@ -33,6 +33,9 @@ func (c cell) warp() int     { return int(c >> 7 & 31) }
 
 // moment returns the cell of an access of a lane now.
 func (w *warp) moment(lane int) cell {
+	if w.clock == nil {
+		return 0
+	}
 	return cell(w.clock[w.id])<<32 | cell(w.pc&0xfffff)<<12 | cell(w.id)<<7 | cell(lane)<<2
 }
 

@@ -14,7 +14,7 @@ type warp struct {
 	d [][32]uint64
 	p []uint32
 
-	cc uint32 // the carry of add.cc and its like, a bit for each lane
+	cc     uint32 // the carry of add.cc and its like, a bit for each lane
 	blk    *block
 	id     int    // in the block
 	exist  uint32 // lanes that the block has
@@ -78,4 +78,5 @@ type control struct {
 	barrier  barrierOp
 	targets  []int32 // of brx.idx
 	call     *callSite
+	copy     *copySource
 }

@@ -142,7 +142,7 @@ func (dec *decoder) decodeConvertAddress(out *inst) bool {
 		delta = -delta
 	}
 	out.b = dec.constant(delta, 'd')
-	out.run = move64
+	out.run = movB64
 	if delta != 0 {
 		out.run = convertAddress
 	}
