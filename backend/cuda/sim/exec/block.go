@@ -160,9 +160,9 @@ func (w *warp) special(l *launch, s ptx.SpecialReg, lane int) uint64 {
 	case ptx.LaneMaskLt:
 		return bit - 1
 	case ptx.LaneMaskLe:
-		return bit | bit - 1
+		return bit | (bit - 1)
 	case ptx.LaneMaskGt:
-		return full &^ (bit | bit - 1)
+		return full &^ (bit | (bit - 1))
 	case ptx.LaneMaskGe:
 		return full &^ (bit - 1)
 	case ptx.DynamicSmemSize:

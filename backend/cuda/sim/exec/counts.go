@@ -176,7 +176,7 @@ func (l *launch) counts(workers []*worker) *Counts {
 }
 
 func (c *Counts) add(in *inst, s *instrStats) {
-	if in.src == nil || in.helper {
+	if in.src == nil || in.fitting {
 		return
 	}
 	c.WarpInstructions += s.warps
@@ -235,7 +235,7 @@ func (c *Counts) lines(code []inst, stats []instrStats) {
 	at := map[int]*LineCounts{}
 	for i := range stats {
 		s, in := &stats[i], &code[i]
-		if in.src == nil || in.helper || s.warps == 0 {
+		if in.src == nil || in.fitting || s.warps == 0 {
 			continue
 		}
 		x := at[in.src.Line]

@@ -202,7 +202,7 @@ func (dec *decoder) dst(o *ptx.Operand, file byte) int32 {
 		refuse("want a destination of another width")
 	}
 	narrow := dec.reg('r')
-	widen := inst{run: widenUnsigned, helper: true, dst: reg, a: narrow, fn: dec.fn.fn, src: dec.in}
+	widen := inst{run: widenUnsigned, fitting: true, dst: reg, a: narrow, fn: dec.fn.fn, src: dec.in}
 	if t := dec.in.Types; len(t) > 0 && t[0].Signed() {
 		widen.run = widenSigned
 	}
@@ -236,7 +236,7 @@ func (dec *decoder) srcReg(o *ptx.Operand, file byte) int32 {
 	switch {
 	case have == 'p' && file == 'p' && o.Neg:
 		not := dec.reg('p')
-		dec.before = append(dec.before, inst{run: notPred, helper: true, dst: not, a: reg, fn: dec.fn.fn, src: dec.in})
+		dec.before = append(dec.before, inst{run: notPred, fitting: true, dst: not, a: reg, fn: dec.fn.fn, src: dec.in})
 		return not
 	case o.Neg:
 		refuse("only predicates are negated")
@@ -244,7 +244,7 @@ func (dec *decoder) srcReg(o *ptx.Operand, file byte) int32 {
 		return reg
 	case have == 'd' && file == 'r':
 		narrow := dec.reg('r')
-		dec.before = append(dec.before, inst{run: narrow64, helper: true, dst: narrow, a: reg, fn: dec.fn.fn, src: dec.in})
+		dec.before = append(dec.before, inst{run: narrow64, fitting: true, dst: narrow, a: reg, fn: dec.fn.fn, src: dec.in})
 		return narrow
 	}
 	refuse("want a source of another width")

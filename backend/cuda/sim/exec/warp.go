@@ -42,7 +42,7 @@ type step func(w *warp, in *inst, m uint32)
 type inst struct {
 	run        step
 	kind       kind
-	helper     bool   // stands for nothing in the text: fits a register to its form
+	fitting    bool   // stands for nothing in the text: fits a register to its form
 	negated    uint32 // full if the guard is @!, else 0
 	guard      int32  // predicate register, -1 if there is none
 	target     int32  // of a branch
