@@ -67,9 +67,12 @@ var joins = map[codegen.ReduceOp]ir.ScalarOp{
 
 // foldFuncs are the device functions of reductions.
 var foldFuncs = []deviceFunc{
-	{name: "shuffle", text: `// the value of the lane whose number differs in the bits of a mask, or is so much greater
+	{name: "shuffle", text: `// the value of the lane whose number differs in the bits of a mask, or is so much greater, or,
+// among width neighbouring lanes, is so much less or is the given one
 template <class T> __device__ __forceinline__ T shuffle_xor(T x, int mask) { return (T)__shfl_xor_sync(0xffffffffu, x, mask); }
 template <class T> __device__ __forceinline__ T shuffle_down(T x, int by) { return (T)__shfl_down_sync(0xffffffffu, x, by); }
+template <class T> __device__ __forceinline__ T shuffle_up(T x, int by, int width) { return (T)__shfl_up_sync(0xffffffffu, x, by, width); }
+template <class T> __device__ __forceinline__ T shuffle_from(T x, int lane, int width) { return (T)__shfl_sync(0xffffffffu, x, lane, width); }
 `},
 	{name: "take_greater", text: takeText("greater", "greatest", ">")},
 	{name: "take_less", text: takeText("less", "least", "<")},

@@ -6,7 +6,7 @@ import (
 )
 
 // placeFuncs are device functions over the source's own type of places.
-var placeFuncs = slices.Concat(countFuncs, listFuncs, foldFuncs)
+var placeFuncs = slices.Concat(countFuncs, listFuncs, foldFuncs, sortFuncs)
 
 // countFuncs are the device functions of counts and indices.
 var countFuncs = []deviceFunc{

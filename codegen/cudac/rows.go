@@ -49,9 +49,12 @@ const (
 	maxUnrolled = 400
 )
 
-// loops lays rows in the order that follows the memory of the first access whose
-// elements are neighbours in no row, so that neighbouring rows are side by side.
-func (rowsTemplate) loops(b *binding) {
+func (rowsTemplate) loops(b *binding) { layRows(b) }
+
+// layRows lays the loops over rows and over the elements of a row. Rows are in the
+// order that follows the memory of their elements, so that neighbours there are
+// walked side by side.
+func layRows(b *binding) {
 	outer := axes(0, b.k.Outer)
 	if i := firstElements(b); i >= 0 {
 		s := b.l.Access[i].Strides
@@ -117,7 +120,7 @@ func (rowsTemplate) variants(b *binding, t Target) []*Variant {
 		lanes := min(powerOfTwo(n), codegen.Lanes)
 		each := powerOfTwo((n + lanes - 1) / lanes)
 		if kept := plan.bytes(); keeps {
-			if max(kept, 4)*each <= maxKept && (each <= 4 || each*weigh(b.k) <= maxUnrolled) {
+			if max(kept, 4)*each <= maxKept && (each <= 4 || each*weigh(b.k, all) <= maxUnrolled) {
 				add("row-warp", lanes, each)
 			}
 			if lanes == codegen.Lanes && kept*codegen.BlockElems*rowThreads/32 <= t.Shared {
@@ -158,18 +161,24 @@ func powerOfTwo(n int) int {
 	return p
 }
 
-// weigh counts the instructions of a kernel, functions that are not one
-// instruction of a machine as several.
-func weigh(k *codegen.Kernel) int {
+// weigh counts the instructions of a kernel that are marked, functions that are
+// not one instruction of a machine as several.
+func weigh(k *codegen.Kernel, marked func(v int) bool) int {
 	n := 0
 	for i := range k.Body {
+		if !marked(i) {
+			continue
+		}
 		n++
 		if sig := k.Body[i].Fn.Sig(); k.Body[i].Op == codegen.OpApply && sig.Float && !sig.Int {
-			n += 20
+			n += 5 * k.Body[i].Type.Size()
 		}
 	}
 	return n
 }
+
+// all marks every instruction.
+func all(int) bool { return true }
 
 // blockBytes returns the shared memory that row-block needs for rows of n elements,
 // or, with nothing kept, row-long.

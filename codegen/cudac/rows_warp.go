@@ -94,7 +94,7 @@ func (w *rowsWriter) warpPass(i, lanes, each int) {
 	case !p.walks():
 		return
 	case each == 0:
-		g.line("#pragma unroll 4")
+		g.line("#pragma unroll %d", w.unroll(p))
 		g.open("for (idx i = %s; i < %s; i += %d)", lane, n, lanes)
 		w.element(p, "i")
 		g.close("")

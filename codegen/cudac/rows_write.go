@@ -136,10 +136,22 @@ func (w *rowsWriter) blocks() string {
 func (w *rowsWriter) blockLoop(p *rowPass, block, lane string, lanes int) {
 	g := w.g
 	g.line("const idx end = %s * %d + %d < n ? %s * %d + %d : %s;", block, codegen.BlockElems, codegen.BlockElems, block, codegen.BlockElems, codegen.BlockElems, g.length())
-	g.line("#pragma unroll 4")
+	g.line("#pragma unroll %d", w.unroll(p))
 	g.open("for (idx i = %s * %d + %s; i < end; i += %d)", block, codegen.BlockElems, lane, lanes)
 	w.element(p, "i")
 	g.close("")
+}
+
+// unroll returns how many elements a lane takes in one turn of its loop, so that
+// their loads are under way together: fewer where each takes long.
+func (w *rowsWriter) unroll(p *rowPass) int {
+	switch n := weigh(w.g.k, func(v int) bool { return p.elements[v] }); {
+	case n <= 30:
+		return 4
+	case n <= 60:
+		return 2
+	}
+	return 1
 }
 
 // array is an array in dynamic shared memory.

@@ -92,7 +92,9 @@ var templates = map[codegen.Template]template{
 	codegen.Map:     mapTemplate{},
 	codegen.Rows:    rowsTemplate{},
 	codegen.Parts:   partsTemplate{},
+	codegen.Scan:    scanTemplate{},
 	codegen.Scatter: scatterTemplate{},
+	codegen.Sort:    sortTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
