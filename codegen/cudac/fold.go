@@ -139,12 +139,16 @@ func (g *generator) foldTree(folds []fold, width int) {
 	g.close("")
 }
 
-// foldFrom joins another lane's variables, which the shuffle gives.
+// foldFrom joins another lane's variables, which the shuffle gives. They have
+// names of their own: joining may look at them twice, or not in every lane, and
+// all lanes shuffle once.
 func (g *generator) foldFrom(f fold, shuffle string) {
 	r := g.local(f)
-	other := record{value: fmt.Sprintf(shuffle, r.value)}
+	other := record{value: r.value + "_other"}
+	g.line("const %s %s = %s;", ctype(f.t), other.value, fmt.Sprintf(shuffle, r.value))
 	if f.positions() {
-		other.at = fmt.Sprintf(shuffle, r.at)
+		other.at = r.at + "_other"
+		g.line("const idx %s = %s;", other.at, fmt.Sprintf(shuffle, r.at))
 	}
 	g.foldJoin(f, r, other)
 }
