@@ -151,6 +151,7 @@ func (dec *decoder) operands(out *inst, f *signature) {
 		switch {
 		case s.file == 'm':
 			out.mem = dec.address(o)
+			out.mem.size, out.mem.bytes = rowBytes, rowBytes
 		case s.n > 1:
 			for j := range s.n {
 				regs = append(regs, dec.src(&o.Elems[j], s.file))

@@ -134,3 +134,29 @@ func (w *warp) unchanged(in *inst, addr uint64, lane int) bool {
 	in.mem.put(w, lane, unsafe.Pointer(&b))
 	return bytes.Equal(b[:in.mem.bytes], w.blk.mem[addr:][:in.mem.bytes])
 }
+
+// rowBytes is the size of a row of an 8 by 8 matrix of ldmatrix and stmatrix.
+const rowBytes = 16
+
+// rows prepares an access to matrices of which the lanes of mask m give the rows'
+// addresses: it checks and counts them, eight rows a wavefront, and notes the
+// access for all lanes. Row i is then w.blk.mem[a:][:rowBytes] with a the i-th
+// element of the result.
+func (w *warp) rows(in *inst, m uint32, write bool) *[32]uint64 {
+	w.addresses(in.mem)
+	w.checkShared(in, m)
+	w.blk.wk.stats[w.pc].requests++
+	w.countBanks(m, rowBytes, nil)
+	if w.blk.shadow.writes == nil {
+		return &w.addr
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		if write {
+			w.sharedWrite(in, w.addr[i], rowBytes, i, 0)
+		} else {
+			w.sharedRead(in, w.addr[i], rowBytes, i, true)
+		}
+	}
+	return &w.addr
+}
