@@ -27,21 +27,19 @@ __device__ bool in_range(long long i, long long n, unsigned long long* fault)
 `},
 }
 
-// functions returns the text of the device functions named: those over places,
+// functions returns the text of the device functions named: those of templates,
 // vectors, then the library's.
 func functions(names []string) string {
 	var b strings.Builder
 	var library []string
 	for _, n := range names {
-		if !placeFunc(n) && !strings.HasPrefix(n, vectorPrefix) {
+		if !templateFunc(n) && !strings.HasPrefix(n, vectorPrefix) {
 			library = append(library, n)
 		}
 	}
-	for _, f := range placeFuncs {
-		for _, n := range names {
-			if n == f.name {
-				b.WriteString("\n" + f.text)
-			}
+	for _, f := range templateFuncs {
+		if slices.Contains(names, f.name) {
+			b.WriteString("\n" + f.text)
 		}
 	}
 	for _, n := range names {
@@ -55,11 +53,10 @@ func functions(names []string) string {
 	return b.String()
 }
 
-func placeFunc(name string) bool {
-	for _, f := range placeFuncs {
-		if f.name == name {
-			return true
-		}
-	}
-	return false
+// templateFuncs are the device functions of templates, in the order in which they
+// stand in a source.
+var templateFuncs = slices.Concat(placeFuncs, copyFuncs, tensorFuncs)
+
+func templateFunc(name string) bool {
+	return slices.ContainsFunc(templateFuncs, func(f deviceFunc) bool { return f.name == name })
 }

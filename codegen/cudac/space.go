@@ -189,7 +189,10 @@ func fits32(k *codegen.Kernel, l *codegen.Launch) bool {
 		}
 	}
 	points := 1
-	for _, d := range l.Dims {
+	for axis, d := range l.Dims {
+		if k.Template == codegen.Contraction && axis == k.Outer {
+			points = 1 // no loop joins the contracted axis with others
+		}
 		if d > 0 && points > narrow/d {
 			return false
 		}

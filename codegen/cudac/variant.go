@@ -89,12 +89,13 @@ type template interface {
 
 // templates holds each template's structure, written in its own file.
 var templates = map[codegen.Template]template{
-	codegen.Map:     mapTemplate{},
-	codegen.Rows:    rowsTemplate{},
-	codegen.Parts:   partsTemplate{},
-	codegen.Scan:    scanTemplate{},
-	codegen.Scatter: scatterTemplate{},
-	codegen.Sort:    sortTemplate{},
+	codegen.Map:         mapTemplate{},
+	codegen.Rows:        rowsTemplate{},
+	codegen.Parts:       partsTemplate{},
+	codegen.Scan:        scanTemplate{},
+	codegen.Scatter:     scatterTemplate{},
+	codegen.Sort:        sortTemplate{},
+	codegen.Contraction: contractTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.

@@ -1,0 +1,231 @@
+package cudac
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sinter-ml/sinter/codegen"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// The loops of a contraction: the outer axes by where the operands do not move,
+// and the contracted axis.
+const (
+	loopBatch = iota
+	loopM     // the right operand does not move
+	loopN     // the left operand does not move
+	loopK
+)
+
+// contractTemplate multiplies matrices, as many as the batch loop has points.
+//
+// Thread blocks take tiles of a product. Panels of both operands, a few elements
+// of k long, flow through shared memory in several stages; an operand is copied
+// there asynchronously where its layout allows, else element by element, which
+// is also where a prologue is computed. What a tile's sums become, the rest of
+// the body makes of them when they are complete; a tile whose k is split writes
+// the sum of each block of k to scratch memory, and a second entry joins them.
+type contractTemplate struct{}
+
+func (contractTemplate) loops(b *binding) {
+	_, sides := sidesOf(b.k)
+	outer := b.k.Outer
+	n := b.still(&sides[0], outer)
+	m := b.still(&sides[1], n)
+	b.lay("z", axes(0, m))
+	b.lay("m", axes(m, n))
+	b.lay("n", axes(n, outer))
+	b.lay("k", axes(outer, outer+1))
+}
+
+// still returns the first of the axes before end along which an operand does not
+// move.
+func (b *binding) still(s *side, end int) int {
+	for end > 0 && (b.l.Dims[end-1] == 1 || !s.moves(b, end-1)) {
+		end--
+	}
+	return end
+}
+
+// contractKind is a variant's kind, taken apart. Its text is base-left-right,
+// with "-split" where blocks of k are shared out.
+type contractKind struct {
+	base  string // "mma", "simt" or "plain"
+	read  [2]loadMode
+	split bool
+}
+
+func (c contractKind) String() string {
+	if c.base == plainKind {
+		return c.base
+	}
+	s := fmt.Sprintf("%s-%v-%v", c.base, c.read[0], c.read[1])
+	if c.split {
+		s += "-split"
+	}
+	return s
+}
+
+const (
+	tensorKind = "mma"   // tensor cores
+	simtKind   = "simt"  // a register tile for each thread
+	plainKind  = "plain" // a result for each thread
+)
+
+func parseContractKind(kind string) contractKind {
+	words := strings.Split(kind, "-")
+	c := contractKind{base: words[0]}
+	for i := range c.read {
+		if i+1 < len(words) {
+			c.read[i] = loadMode(slices.Index(loadModes[:], words[i+1]))
+		}
+	}
+	c.split = len(words) > 3
+	return c
+}
+
+func (contractTemplate) variants(b *binding, t Target) []*Variant {
+	_, sides := sidesOf(b.k)
+	c := ClassOf(b.k, b.loops[loopK].n, t)
+	type choice struct {
+		*Variant
+		cost float64
+	}
+	var list []choice
+	var fast [2]loadMode
+	for i := range sides {
+		fast[i] = sides[i].best(b, c)
+	}
+	for _, s := range shapesOf(c, &sides) {
+		if !s.fits(c, &sides, t) {
+			continue
+		}
+		for _, split := range []bool{false, true} {
+			if split && c.Split == 1 || split && s.bytes(c, &sides, true) > t.Shared {
+				continue
+			}
+			w := s.share(b, c, t, split)
+			if split && w.parts == 1 || w.blocks() > math.MaxInt32 {
+				continue
+			}
+			kind := contractKind{shapeKind(c), fast, split}
+			list = append(list, choice{&Variant{Kind: kind.String(), Vector: 1, Tile: s.sizes()}, s.cost(b, c, &sides, t, w)})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y choice) int { return cmp.Compare(x.cost, y.cost) })
+	var out []*Variant
+	for _, x := range list {
+		if len(out) < maxContractVariants && x.cost <= hopeless*list[0].cost {
+			out = append(out, x.Variant)
+		}
+	}
+	return append(out, lastContract(c, &sides))
+}
+
+// maxContractVariants is how many tiles are offered beside the last candidate.
+const maxContractVariants = 4
+
+// hopeless is how many times slower than the best a tile may seem to be tried.
+const hopeless = 3
+
+// shapeKind returns the kind of tiles of a numeric class.
+func shapeKind(c Class) string {
+	if c.Instruction.tensor() {
+		return tensorKind
+	}
+	return simtKind
+}
+
+// lastContract returns the candidate that is always valid: on tensor cores the
+// smallest square tile whose operands are read element by element, else a
+// thread for each result.
+func lastContract(c Class, sides *[2]side) *Variant {
+	if !c.Instruction.tensor() {
+		return &Variant{Kind: plainKind, Vector: 1}
+	}
+	return &Variant{Kind: contractKind{base: tensorKind}.String(), Vector: 1, Tile: lastTensorShape(c, sides).sizes()}
+}
+
+func (contractTemplate) check(b *binding, v *Variant) string {
+	kind := parseContractKind(v.Kind)
+	if kind.base == plainKind {
+		return ""
+	}
+	_, sides := sidesOf(b.k)
+	for i, mode := range kind.read {
+		if rule := sides[i].rule(b, mode); rule != "" {
+			return fmt.Sprintf("%s operand: %s", sides[i].name, rule)
+		}
+	}
+	if tiles := tilesOf(b, v.Tile[0], v.Tile[1]); tiles > math.MaxInt32 {
+		return fmt.Sprintf("%d tiles are more than a grid has blocks", tiles)
+	}
+	return ""
+}
+
+func (contractTemplate) write(g *generator) {
+	at, sides := sidesOf(g.k)
+	c := &contraction{generator: g, op: at, sides: sides, kind: parseContractKind(g.v.Kind)}
+	c.class = ClassOf(g.k, 1, g.t)
+	if c.kind.base == plainKind {
+		c.plain()
+		return
+	}
+	c.shape = shapeOf(c.class, &c.sides, g.v.Tile)
+	c.tiles()
+	if c.kind.split {
+		c.join()
+	}
+}
+
+// contraction writes a contraction.
+type contraction struct {
+	*generator
+	op    int // the OpContract
+	class Class
+	sides [2]side
+	kind  contractKind
+	shape tileShape
+}
+
+// result writes what becomes of a result whose sum is the expression given: the
+// rest of the body, and the stores, at the point of the outer loops in scope.
+func (c *contraction) result(sum string) {
+	in := &c.k.Body[c.op]
+	if in.Type.IsInt() {
+		sum = fmt.Sprintf("(%s)%s", ctype(in.Type), sum)
+	}
+	c.define(c.op, sum)
+	stop := func(v int) bool { return v == c.op }
+	var stored []codegen.Value
+	for i := range c.k.Stores {
+		stored = append(stored, c.k.Stores[i].Value)
+	}
+	p := &point{loops: []int{loopBatch, loopM, loopN}}
+	c.program(c.needed(stop, stored...), p)
+	for i := range c.k.Stores {
+		c.store(&c.k.Stores[i], p)
+	}
+}
+
+// accumulator returns the C++ type of sums.
+func (c *contraction) accumulator() string { return ctype(c.class.Accumulator) }
+
+// multiplyAdd returns sum + a·b.
+func (c *contraction) multiplyAdd(a, b, sum string) string {
+	switch c.class.Accumulator {
+	case ir.F32:
+		return fmt.Sprintf("__fmaf_rn(%s, %s, %s)", a, b, sum)
+	case ir.F64:
+		return fmt.Sprintf("__fma_rn(%s, %s, %s)", a, b, sum)
+	}
+	return fmt.Sprintf("%s + %s * %s", sum, a, b)
+}
+
+// length asks for the length of a loop.
+func (c *contraction) length(loop int) string {
+	return c.count(c.l.loops[loop].name+"_n", func(b *binding) int { return b.loops[loop].n })
+}

@@ -1,0 +1,173 @@
+package cudac
+
+import (
+	"fmt"
+	"strings"
+)
+
+// tiles writes the entry whose thread blocks compute tiles.
+func (c *contraction) tiles() {
+	shape := func(b *binding) (blocks, threads, shared int) {
+		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.kind.split)
+	}
+	c.entry(c.title(c.v.Kind), c.shape.threads(), shape, func() {
+		c.place()
+		c.declareSums()
+		c.pipeline()
+		if !c.kind.split {
+			c.finish(c.total(), func(sum string) {
+				c.coordinates(loopM, "m_at")
+				c.coordinates(loopN, "n_at")
+				c.result(sum)
+			})
+		}
+	})
+}
+
+// share returns how the tiles of a launch are shared out.
+func (c *contraction) share(b *binding) work {
+	return c.shape.share(b, ClassOf(b.k, b.loops[loopK].n, c.t), c.t, c.kind.split)
+}
+
+// place finds the tile of a block: z_at of the batch, lines from m_tile and n_tile
+// on.
+func (c *contraction) place() {
+	s := &c.shape
+	c.need("quotient")
+	for _, loop := range []int{loopM, loopN, loopK} {
+		c.length(loop)
+	}
+	tiles := func(name string, loop, size int) string {
+		return c.count(name, func(b *binding) int { return (b.loops[loop].n + size - 1) / size })
+	}
+	tilesM, tilesN := tiles("m_tiles", loopM, s.m), tiles("n_tiles", loopN, s.n)
+	c.line("extern __shared__ __align__(128) unsigned char shared[];")
+	c.line("const unsigned int panels = (unsigned int)__cvta_generic_to_shared(shared);")
+	c.line("const int lane = (int)(threadIdx.x %% 32), warp = (int)(threadIdx.x / 32);")
+	c.line("const int warp_m = warp / %d, warp_n = warp %% %d;", s.warpsN, s.warpsN)
+	c.line("")
+	c.line("// The tile of this block. Eight rows of tiles go together, so that their operands")
+	c.line("// are met again in the cache.")
+	number := "(idx)blockIdx.x"
+	if c.kind.split {
+		parts := c.count("parts", func(b *binding) int { return c.share(b).parts })
+		c.line("const idx part = modulo(%s, %s);", number, parts)
+		number = fmt.Sprintf("quotient(%s, %s)", number, parts)
+	}
+	c.line("const idx tile = %s;", number)
+	c.line("const idx z_at = quotient(tile, %s * %s);", tilesM, tilesN)
+	c.line("const idx in_batch = tile - z_at * %s * %s;", tilesM, tilesN)
+	c.line("const idx group = quotient(in_batch, 8 * %s);", tilesN)
+	c.line("const idx in_group = in_batch - group * 8 * %s;", tilesN)
+	c.line("const idx high = %s - group * 8 < 8 ? %s - group * 8 : 8;", tilesM, tilesM)
+	c.line("const idx m_tile = (group * 8 + modulo(in_group, high)) * %d;", s.m)
+	c.line("const idx n_tile = quotient(in_group, high) * %d;", s.n)
+	c.coordinates(loopBatch, "z_at")
+	c.line("")
+}
+
+// pipeline writes the loop over panels: those of panel t are multiplied while the
+// next ones are on their way.
+func (c *contraction) pipeline() {
+	s := &c.shape
+	ahead := s.stages - 1
+	perBlock := c.class.KBlock / s.k
+	panels := c.count("k_panels", func(b *binding) int { return (b.loops[loopK].n + s.k - 1) / s.k })
+	first, last := "", panels
+	if c.kind.split {
+		per := c.count("part_panels", func(b *binding) int { return c.share(b).per * perBlock })
+		c.line("const idx first = part * %s;", per)
+		c.line("const idx last = %s - first < %s ? %s : first + %s;", panels, per, panels, per)
+		first, last = " - first", "last"
+	}
+	c.line("#pragma unroll 1")
+	start := strings.TrimPrefix(first, " - ")
+	if start == "" {
+		start = "0"
+	}
+	c.open("for (idx t = %s - %d; t < %s; t++)", start, ahead, last)
+	c.open("if (t >= %s)", start)
+	c.need("copies_wait")
+	c.line("copies_wait<%d>();    // panel t is here", ahead-1)
+	c.line("__syncthreads();")
+	c.close("")
+	c.open("if (t + %d < %s)", ahead, last)
+	c.line("const idx k_panel = (t + %d) * %d;", ahead, s.k)
+	c.line("const int into = (int)(t + %d%s) & %d;", ahead, first, s.stages-1)
+	c.load(0)
+	c.load(1)
+	c.close("")
+	c.line("copies_commit();")
+	c.line("if (t < %s) continue;", start)
+	c.line("const int from = (int)(t%s) & %d;", first, s.stages-1)
+	c.multiply()
+	switch {
+	case c.kind.split:
+		c.open("if (((t + 1) & %d) == 0 || t + 1 == %s)", perBlock-1, last)
+		c.line("// A block of k is complete: its sums are what the second entry joins.")
+		c.finish("sum", func(sum string) { c.partial(sum, fmt.Sprintf("t / %d", perBlock)) })
+		c.clearSums()
+		c.close("")
+	case c.total() != "sum":
+		c.open("if (((t + 1) & %d) == 0 || t + 1 == %s)", perBlock-1, last)
+		c.line("// A block of k is complete.")
+		c.addSums()
+		c.close("")
+	}
+	c.close("")
+}
+
+// total returns the name of complete sums: sums of integers need no blocks.
+func (c *contraction) total() string {
+	if c.kind.split || c.class.Accumulator.IsInt() {
+		return "sum"
+	}
+	return "total"
+}
+
+// sumDims returns the dimensions of the array of sums a thread holds.
+func (c *contraction) sumDims() []int {
+	if c.class.Instruction.tensor() {
+		return c.fragments()
+	}
+	m, n := c.threadTile()
+	return []int{m, n}
+}
+
+// eachSum writes a statement for each sum of a thread; %s in it is the index.
+func (c *contraction) eachSum(statement string) {
+	index := ""
+	for d, n := range c.sumDims() {
+		v := string(rune('i' + d))
+		c.line("#pragma unroll")
+		c.line("for (int %s = 0; %s < %d; %s++)", v, v, n, v)
+		c.indent++
+		index += "[" + v + "]"
+	}
+	c.line("%s", fmt.Sprintf(statement, index))
+	c.indent -= len(c.sumDims())
+}
+
+func (c *contraction) declareSums() {
+	dims := ""
+	for _, n := range c.sumDims() {
+		dims += fmt.Sprintf("[%d]", n)
+	}
+	c.line("%s sum%s = {};    // of the current block of k", c.accumulator(), dims)
+	if c.total() != "sum" {
+		c.line("%s total%s = {};    // of the blocks before", c.accumulator(), dims)
+	}
+}
+
+func (c *contraction) clearSums() { c.eachSum("sum%s = 0;") }
+
+func (c *contraction) addSums() { c.eachSum("total%[1]s = total%[1]s + sum%[1]s, sum%[1]s = 0;") }
+
+// multiply writes the products of one panel.
+func (c *contraction) multiply() {
+	if c.class.Instruction.tensor() {
+		c.multiplyTensor()
+	} else {
+		c.multiplySimt()
+	}
+}
