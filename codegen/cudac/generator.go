@@ -24,6 +24,9 @@ type generator struct {
 	entries []*entry
 	bodies  []string
 	memory  []scratchPart
+	// resident is how many blocks of the entry being written should fit a
+	// multiprocessor at once; 0 leaves that to the compiler.
+	resident int
 }
 
 // Generate writes the source of a variant of a kernel. The launch is the one the
@@ -79,10 +82,14 @@ func (g *generator) using(expr string, needs []string) string {
 // entry writes a __global__ function: body writes its lines and asks for
 // arguments as it goes.
 func (g *generator) entry(name string, threads int, shape func(b *binding) (blocks, threads, shared int), body func()) {
-	g.writer, g.args = writer{indent: 1}, nil
+	g.writer, g.args, g.resident = writer{indent: 1}, nil, 0
 	body()
+	bounds := fmt.Sprint(threads)
+	if g.resident > 0 {
+		bounds += fmt.Sprintf(", %d", g.resident)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "extern \"C\" __global__ void __launch_bounds__(%d)\n%s(", threads, name)
+	fmt.Fprintf(&b, "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(", bounds, name)
 	sortArgs(g.args)
 	for i, a := range g.args {
 		if i > 0 {

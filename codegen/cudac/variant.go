@@ -91,11 +91,12 @@ type template interface {
 var templates = map[codegen.Template]template{
 	codegen.Map:         mapTemplate{},
 	codegen.Rows:        rowsTemplate{},
-	codegen.Parts:       partsTemplate{},
-	codegen.Scan:        scanTemplate{},
-	codegen.Scatter:     scatterTemplate{},
-	codegen.Sort:        sortTemplate{},
 	codegen.Contraction: contractTemplate{},
+	codegen.Scan:        scanTemplate{},
+	codegen.Sort:        sortTemplate{},
+	codegen.Parts:       partsTemplate{},
+	codegen.Scatter:     scatterTemplate{},
+	codegen.Attention:   attentionTemplate{},
 }
 
 // binding is a launch laid out for a kernel's template.
