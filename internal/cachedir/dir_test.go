@@ -131,7 +131,7 @@ func TestWhatIsNotTrusted(t *testing.T) {
 	require.ErrorIs(t, err, cachedir.ErrForeign)
 	require.NoError(t, os.Chmod(dir, 0o755))
 	open(t, dir, small)
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && runtime.GOOS != "js" { // where files have owners
 		require.NoError(t, os.Chown(dir, 12345, -1))
 		_, err = cachedir.Open(dir, small)
 		require.ErrorIs(t, err, cachedir.ErrForeign)

@@ -52,6 +52,12 @@ func (l *Library) Compile(ctx context.Context, in Input) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.dispatch(ctx, in, options)
+}
+
+// dispatch compiles with all options, when it is this one's turn, in a goroutine
+// that nobody need wait for.
+func (l *Library) dispatch(ctx context.Context, in Input, options []string) (*Output, error) {
 	if ctx.Err() == nil {
 		select {
 		case l.slots <- struct{}{}:
@@ -194,14 +200,9 @@ func (l *Library) explain(r result, err error, log string) error {
 	e := err.(*Error)
 	switch r {
 	case failedBuiltins:
-		e.Mend = fmt.Sprintf("%s must lie beside %s", builtinsName(l.major, l.minor), l.path)
+		e.Hint = fmt.Sprintf("%s must lie beside %s", builtinsName(l.major, l.minor), l.path)
 	case failedCompiling, failedOption:
-		for line := range strings.Lines(log) {
-			if strings.Contains(line, "error") {
-				e.Mend = strings.TrimSpace(line)
-				break
-			}
-		}
+		e.Hint = strings.TrimPrefix(firstError(log), ": ")
 	}
 	return e
 }

@@ -2,8 +2,12 @@ package nvrtc_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,6 +16,8 @@ import (
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 )
+
+var ctx = context.Background()
 
 const addSource = `extern "C" __global__ void add(const float* a, const float* b, float* out, unsigned n) {
 	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -78,6 +84,66 @@ func TestSourceThatDoesNotCompile(t *testing.T) {
 	var call *nvrtc.Error
 	require.ErrorAs(t, err, &call)
 	assert.Equal(t, 6, call.Code)
+}
+
+func TestSecondProcessCompilesNothing(t *testing.T) {
+	l := nvrtctest.Require(t)
+	vars := []string{"SINTER_NVRTC=" + l.Path(), "SINTER_KERNEL_DIR=" + t.TempDir()}
+	for _, want := range []nvrtc.CacheStats{{Compiles: 2, MemoryHits: 1}, {DiskHits: 2, MemoryHits: 1}} {
+		out, failure := elsewhere(t, "cache", vars...)
+		var got nvrtc.CacheStats
+		require.NoError(t, json.Unmarshal([]byte(out), &got), failure)
+		assert.Equal(t, want, got)
+	}
+}
+
+// Many compilations at once give what one alone gives.
+func TestParallel(t *testing.T) {
+	l := nvrtctest.Require(t)
+	source := func(i int) nvrtc.Input {
+		return nvrtc.Input{Source: strings.ReplaceAll(addSource, "1.0f", fmt.Sprintf("%d.0f", i)), Name: "add.cu", Arch: "sm_80"}
+	}
+	const n = 16
+	var alone [n]string
+	for i := range n {
+		out, err := l.Compile(t.Context(), source(i))
+		require.NoError(t, err)
+		alone[i] = string(out.PTX)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for i := range n {
+				i := (i + 5*w) % n
+				out, err := l.Compile(ctx, source(i))
+				if assert.NoError(t, err) {
+					assert.Equal(t, alone[i], string(out.PTX))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A long compilation is given up soon after its context is done, and the library
+// goes on working.
+func TestCancelledWhileItRuns(t *testing.T) {
+	l := nvrtctest.Require(t)
+	var long strings.Builder
+	long.WriteString("extern \"C\" __global__ void f(float* p) {\n")
+	for i := range 30000 {
+		fmt.Fprintf(&long, "\tp[%d] = p[%d] * p[threadIdx.x + %d];\n", i, i+1, i%977)
+	}
+	long.WriteString("}\n")
+	in := nvrtc.Input{Source: long.String(), Name: "long.cu", Arch: "sm_80"}
+	cancelled, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := l.Compile(cancelled, in)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Eventually(t, func() bool { return l.Running() == 0 }, time.Minute, time.Millisecond, "alone it takes longer")
+	out, err := l.Compile(t.Context(), nvrtc.Input{Source: addSource, Name: "add.cu", Arch: "sm_80"})
+	require.NoError(t, err)
+	assert.Contains(t, string(out.PTX), ".entry add(")
 }
 
 func TestCancelled(t *testing.T) {

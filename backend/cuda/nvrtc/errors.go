@@ -11,25 +11,35 @@ import (
 // program was built for.
 var ErrNoPlatform = errors.New("NVIDIA has no NVRTC for this system, only for Linux and Windows on 64 bits")
 
-// NotFoundError says that no NVRTC could be loaded: what was tried, and why it
-// failed.
+// NotFoundError says that a library could not be loaded or a program is not here:
+// what was tried, and why it failed.
 type NotFoundError struct {
+	What  string // is missing
 	Tried []Attempt
+	Mend  string
 }
 
-// Attempt is one file or name given to the system's loader.
+// Attempt is one file or name that was tried.
 type Attempt struct {
 	Name string
-	Err  error // in the loader's words
+	Err  error // in the system's words
 }
+
+const (
+	library     = "NVRTC, CUDA's run-time compiler,"
+	mendLibrary = "install CUDA 12 or 13, or the Python package nvidia-cuda-nvrtc-cu12, and let SINTER_NVRTC name the folder of the library"
+
+	assemblerName = "ptxas"
+	mendAssembler = "install CUDA 12 or 13, or the Python package nvidia-cuda-nvcc-cu12, and put the program beside NVRTC or into PATH"
+)
 
 func (e *NotFoundError) Error() string {
 	var b strings.Builder
-	b.WriteString("NVRTC, CUDA's run-time compiler, was not found; tried")
+	b.WriteString(e.What + " was not found; tried")
 	for _, a := range e.Tried {
 		fmt.Fprintf(&b, "\n\t%s: %v", a.Name, a.Err)
 	}
-	b.WriteString("\ninstall it with CUDA 12 or 13, or with pip install nvidia-cuda-nvrtc-cu12, and let SINTER_NVRTC name the folder of " + sharedNames[0])
+	b.WriteString("\n" + e.Mend)
 	return b.String()
 }
 
@@ -46,13 +56,13 @@ type Error struct {
 	Call string // the C function
 	Code int    // nvrtcResult
 	Text string // the name of the result
-	Mend string // what may help, or ""
+	Hint string // what may help or where the source is wrong, or ""
 }
 
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s: %s (%d)", e.Call, e.Text, e.Code)
-	if e.Mend != "" {
-		s += "; " + e.Mend
+	if e.Hint != "" {
+		s += ": " + e.Hint
 	}
 	return s
 }

@@ -43,7 +43,7 @@ func Open(path string) (*Library, error) { return first(namesAt(path)) }
 
 // first loads the first name that can be loaded.
 func first(names []string) (*Library, error) {
-	missing := &NotFoundError{}
+	missing := &NotFoundError{What: library, Mend: mendLibrary}
 	for _, name := range names {
 		l, err := open(name)
 		if err == nil {

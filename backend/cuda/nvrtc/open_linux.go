@@ -68,6 +68,8 @@ var usualFolders = []string{
 	"/opt/nvidia/hpc_sdk/Linux_*/*/cuda/lib64",
 }
 
+var programFolders = []string{"/usr/local/cuda/bin", "/usr/local/cuda-*/bin", "/opt/cuda/bin"}
+
 func builtinsName(major, minor int) string {
 	return fmt.Sprintf("libnvrtc-builtins.so.%d.%d", major, minor)
 }

@@ -13,6 +13,6 @@ func newCallback(any) uintptr { return 0 }
 
 var sharedNames = []string{"libnvrtc"}
 
-var usualFolders []string
+var usualFolders, programFolders []string
 
 func builtinsName(int, int) string { return "" }

@@ -36,6 +36,8 @@ var usualFolders = []string{
 	`C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v*\bin`, `C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v*\bin\x64`,
 }
 
+var programFolders = []string{`C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v*\bin`}
+
 func builtinsName(major, minor int) string {
 	return fmt.Sprintf("nvrtc-builtins64_%d%d.dll", major, minor)
 }

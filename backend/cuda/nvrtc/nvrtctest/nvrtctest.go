@@ -18,14 +18,31 @@ import (
 const folder = ".nvrtc"
 
 // Require returns NVRTC from where SINTER_NVRTC says, or scripts/nvrtc.sh put it.
-// Without it the test is skipped and says why; with CI set it fails.
+// Without it the test is skipped and says why; with CI set it fails, except on
+// platforms for which there is none.
 func Require(tb testing.TB) *nvrtc.Library {
 	tb.Helper()
 	l, err := nvrtc.Open(Folder(tb))
+	if errors.Is(err, nvrtc.ErrNoPlatform) {
+		tb.Skip(err)
+	}
 	if err != nil {
 		missing(tb, err.Error())
 	}
 	return l
+}
+
+// Assembler returns ptxas from the same place, or from PATH.
+func Assembler(tb testing.TB) *nvrtc.Assembler {
+	tb.Helper()
+	a, err := nvrtc.OpenAssembler(Folder(tb))
+	if err != nil {
+		a, err = nvrtc.FindAssembler()
+	}
+	if err != nil {
+		missing(tb, err.Error())
+	}
+	return a
 }
 
 // Folder returns where NVRTC lies, as Require finds it.
