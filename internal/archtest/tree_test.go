@@ -38,7 +38,7 @@ func files(t *testing.T) []string {
 		}
 		below = filepath.ToSlash(below)
 		switch {
-		case d.IsDir() && (below == ".git" || below == "models" || below == "dist" || d.Name() == "__pycache__"):
+		case d.IsDir() && (below == ".git" || below == ".nvrtc" || below == "models" || below == "dist" || d.Name() == "__pycache__"):
 			return filepath.SkipDir
 		case !d.Type().IsRegular():
 		case strings.HasSuffix(below, ".test"), strings.HasSuffix(below, ".prof"), strings.HasSuffix(below, ".out"):
