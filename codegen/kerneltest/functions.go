@@ -96,7 +96,7 @@ func acos(x float64) float64 {
 }
 
 func geluTanh(x float64) float64 {
-	u := math.Sqrt(2/math.Pi) * (x + 0.044715*x*x*x)
+	u := math.Sqrt(2/math.Pi) * (x + float64(0.044715*x*x*x))
 	return x / (1 + math.Exp(-2*u))
 }
 

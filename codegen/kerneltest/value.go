@@ -18,27 +18,21 @@ type Value struct {
 	Err float64
 }
 
-// ReadElem returns element i of memory of a dtype.
-func ReadElem(mem []byte, dt ir.DType, i int) Value {
-	bits := uint64(0)
-	switch dt.Size() {
+// rawBits returns the bits of element i of memory of elements of a size.
+func rawBits(mem []byte, size, i int) uint64 {
+	switch size {
 	case 1:
-		bits = uint64(mem[i])
+		return uint64(mem[i])
 	case 2:
-		bits = uint64(binary.NativeEndian.Uint16(mem[2*i:]))
+		return uint64(binary.NativeEndian.Uint16(mem[2*i:]))
 	case 4:
-		bits = uint64(binary.NativeEndian.Uint32(mem[4*i:]))
-	case 8:
-		bits = binary.NativeEndian.Uint64(mem[8*i:])
+		return uint64(binary.NativeEndian.Uint32(mem[4*i:]))
 	}
-	return FromBits(dt, bits)
+	return binary.NativeEndian.Uint64(mem[8*i:])
 }
 
-// WriteElem stores a value as element i of memory of a dtype, a float rounded
-// once.
-func WriteElem(mem []byte, dt ir.DType, i int, v Value) {
-	bits := ToBits(dt, v)
-	switch dt.Size() {
+func setRawBits(mem []byte, size, i int, bits uint64) {
+	switch size {
 	case 1:
 		mem[i] = uint8(bits)
 	case 2:
@@ -49,6 +43,13 @@ func WriteElem(mem []byte, dt ir.DType, i int, v Value) {
 		binary.NativeEndian.PutUint64(mem[8*i:], bits)
 	}
 }
+
+// ReadElem returns element i of memory of a dtype.
+func ReadElem(mem []byte, dt ir.DType, i int) Value { return FromBits(dt, rawBits(mem, dt.Size(), i)) }
+
+// WriteElem stores a value as element i of memory of a dtype, a float rounded
+// once.
+func WriteElem(mem []byte, dt ir.DType, i int, v Value) { setRawBits(mem, dt.Size(), i, ToBits(dt, v)) }
 
 // FromBits returns what the bits of a stored element stand for.
 func FromBits(dt ir.DType, bits uint64) Value {
