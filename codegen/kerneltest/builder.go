@@ -25,7 +25,7 @@ func NewBuilder(r *rand.Rand, template codegen.Template, outer int, dims ...int)
 }
 
 func newBuilder(r *rand.Rand, from palette, template codegen.Template, outer int, dims []int) *Builder {
-	k := &codegen.Kernel{Name: "random " + template.String(), Template: template, Outer: outer, Inner: len(dims) - outer}
+	k := &codegen.Kernel{Name: template.String(), Template: template, Outer: outer, Inner: len(dims) - outer}
 	return &Builder{Case: Case{Kernel: k, Launch: &codegen.Launch{Dims: dims}}, Rand: r, from: from}
 }
 

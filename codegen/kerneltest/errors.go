@@ -17,6 +17,15 @@ import (
 
 var open = math.Inf(1)
 
+// signed returns the error e of a result r of an uncertain operand, not 0 where
+// the result is: its sign may be the other.
+func signed(t ir.DType, r, e float64) float64 {
+	if r == 0 {
+		return max(e, unit(t, 0))
+	}
+	return e
+}
+
 // settle returns the error of a float result r of type t, given that of its
 // exact value: open where it may have overflowed.
 func settle(t ir.DType, r, e float64) float64 {
@@ -24,7 +33,7 @@ func settle(t ir.DType, r, e float64) float64 {
 		return open
 	}
 	if e == 0 {
-		return 0
+		return signed(t, r, e)
 	}
 	e += unit(t, math.Abs(r)+e)
 	if !(math.Abs(r)+e <= floatFormats[t].max) {
@@ -100,7 +109,7 @@ func applyError(fn ir.ScalarOp, t ir.DType, a []Value, r Value) float64 {
 	case ir.SSqrt, ir.SRound, ir.SFloor, ir.SCeil, ir.STrunc, ir.SSign:
 		e = endsError(x, r, func(x float64) float64 { return Apply(fn, ir.F64, []Value{{F: x}}).F })
 		if fn != ir.SSqrt {
-			return e
+			return signed(t, r.F, e)
 		}
 	}
 	return settle(t, r.F, e)
@@ -199,7 +208,7 @@ func castError(from, to ir.DType, overflow bool, x, r Value) float64 {
 	if e != e {
 		return open
 	}
-	return e
+	return signed(to, r.F, e)
 }
 
 // reduceError returns the error of a reduction of values of type t: of sums
