@@ -138,7 +138,7 @@ func (dec *decoder) operands(out *inst, f *signature) {
 		switch {
 		case i >= len(dec.in.Dst):
 			regs = append(regs, dec.nobody(s.file))
-		case s.n > 1:
+		case dec.in.Dst[i].Kind == ptx.Vec:
 			for j := range s.n {
 				regs = append(regs, dec.dst(&dec.in.Dst[i].Elems[j], s.file))
 			}
@@ -152,7 +152,7 @@ func (dec *decoder) operands(out *inst, f *signature) {
 		case s.file == 'm':
 			out.mem = dec.address(o)
 			out.mem.size, out.mem.bytes = rowBytes, rowBytes
-		case s.n > 1:
+		case o.Kind == ptx.Vec:
 			for j := range s.n {
 				regs = append(regs, dec.src(&o.Elems[j], s.file))
 			}

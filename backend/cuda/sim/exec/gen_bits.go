@@ -46,8 +46,6 @@ var bitForms = map[string]form{
 	"mov.b16":            {"r=r", movB32},
 	"mov.b32":            {"r=r", movB32},
 	"mov.b64":            {"d=d", movB64},
-	"mov.bf16":           {"r=r", movB32},
-	"mov.f16":            {"r=r", movB32},
 	"mov.f32":            {"r=r", movB32},
 	"mov.f64":            {"d=d", movB64},
 	"mov.pred":           {"p=p", movPred},
@@ -77,8 +75,6 @@ var bitForms = map[string]form{
 	"selp.b16":           {"r=rrp", selpB32},
 	"selp.b32":           {"r=rrp", selpB32},
 	"selp.b64":           {"d=ddp", selpB64},
-	"selp.bf16":          {"r=rrp", selpB32},
-	"selp.f16":           {"r=rrp", selpB32},
 	"selp.f32":           {"r=rrp", selpB32},
 	"selp.f64":           {"d=ddp", selpB64},
 	"selp.s16":           {"r=rrp", selpB32},
@@ -109,10 +105,6 @@ var bitForms = map[string]form{
 	"slct.b32.s32":       {"r=rrr", slctB32S32},
 	"slct.b64.f32":       {"d=ddr", slctB64F32},
 	"slct.b64.s32":       {"d=ddr", slctB64S32},
-	"slct.bf16.f32":      {"r=rrr", slctB32F32},
-	"slct.bf16.s32":      {"r=rrr", slctB32S32},
-	"slct.f16.f32":       {"r=rrr", slctB32F32},
-	"slct.f16.s32":       {"r=rrr", slctB32S32},
 	"slct.f32.f32":       {"r=rrr", slctB32F32},
 	"slct.f32.s32":       {"r=rrr", slctB32S32},
 	"slct.f64.f32":       {"d=ddr", slctB64F32},
@@ -120,8 +112,6 @@ var bitForms = map[string]form{
 	"slct.ftz.b16.f32":   {"r=rrr", slctFtzB32F32},
 	"slct.ftz.b32.f32":   {"r=rrr", slctFtzB32F32},
 	"slct.ftz.b64.f32":   {"d=ddr", slctFtzB64F32},
-	"slct.ftz.bf16.f32":  {"r=rrr", slctFtzB32F32},
-	"slct.ftz.f16.f32":   {"r=rrr", slctFtzB32F32},
 	"slct.ftz.f32.f32":   {"r=rrr", slctFtzB32F32},
 	"slct.ftz.f64.f32":   {"d=ddr", slctFtzB64F32},
 	"slct.ftz.s16.f32":   {"r=rrr", slctFtzB32F32},
@@ -358,14 +348,14 @@ func slctB32S32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&num.SignMaskS32(z)
+			d[i] = y ^ (x^y)&num.SignMaskS32(z)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&num.SignMaskS32(z)
+		d[i] = y ^ (x^y)&num.SignMaskS32(z)
 	}
 }
 func slctB64S32(w *warp, in *inst, m uint32) {
@@ -373,14 +363,14 @@ func slctB64S32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskS32(z))))
+			d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskS32(z))))
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskS32(z))))
+		d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskS32(z))))
 	}
 }
 func slctB32F32(w *warp, in *inst, m uint32) {
@@ -388,14 +378,14 @@ func slctB32F32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&num.SignMaskF32(z)
+			d[i] = y ^ (x^y)&num.SignMaskF32(z)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&num.SignMaskF32(z)
+		d[i] = y ^ (x^y)&num.SignMaskF32(z)
 	}
 }
 func slctB64F32(w *warp, in *inst, m uint32) {
@@ -403,14 +393,14 @@ func slctB64F32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskF32(z))))
+			d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskF32(z))))
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskF32(z))))
+		d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskF32(z))))
 	}
 }
 func slctFtzB32F32(w *warp, in *inst, m uint32) {
@@ -418,14 +408,14 @@ func slctFtzB32F32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&num.SignMaskFtzF32(z)
+			d[i] = y ^ (x^y)&num.SignMaskFtzF32(z)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&num.SignMaskFtzF32(z)
+		d[i] = y ^ (x^y)&num.SignMaskFtzF32(z)
 	}
 }
 func slctFtzB64F32(w *warp, in *inst, m uint32) {
@@ -433,14 +423,14 @@ func slctFtzB64F32(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x, y, z := a[i], b[i], c[i]
-			d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskFtzF32(z))))
+			d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskFtzF32(z))))
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
-		d[i] = x ^ (x^y)&uint64(int64(int32(num.SignMaskFtzF32(z))))
+		d[i] = y ^ (x^y)&uint64(int64(int32(num.SignMaskFtzF32(z))))
 	}
 }
 func shlB16(w *warp, in *inst, m uint32) {

@@ -25,6 +25,8 @@ func lookup(o *ptx.Opcode) (f form, ok bool) {
 		return cvt(o)
 	case ptx.OpMma:
 		return multiply(o)
+	case ptx.OpLdmatrix, ptx.OpStmatrix:
+		return moveMatrix(o)
 	case ptx.OpMovmatrix:
 		return form{"r=r", transpose}, o.Name == "movmatrix.sync.aligned.m8n8.trans.b16"
 	}

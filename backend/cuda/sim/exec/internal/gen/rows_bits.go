@@ -37,7 +37,7 @@ func bitRows() []row {
 
 // moves are mov, selp and slct, which copy bits whatever their type.
 func moves() []row {
-	words := []string{"b32", "u32", "s32", "f32", "b16", "u16", "s16", "f16", "bf16"}
+	words := []string{"b32", "u32", "s32", "f32", "b16", "u16", "s16"}
 	doubles := []string{"b64", "u64", "s64", "f64"}
 	pick := func(x ...jen.Code) *jen.Statement {
 		return jen.Add(x[1]).Op("^").Parens(jen.Add(x[0]).Op("^").Add(x[1])).Op("&").Add(x[2])
@@ -68,7 +68,7 @@ func moves() []row {
 				if file == "d" {
 					keep = jen.Uint64().Call(jen.Int64().Call(jen.Int32().Call(keep)))
 				}
-				return jen.Add(x[0]).Op("^").Parens(jen.Add(x[0]).Op("^").Add(x[1])).Op("&").Add(keep)
+				return pick(x[0], x[1], keep)
 			}, names...))
 		}
 	}
