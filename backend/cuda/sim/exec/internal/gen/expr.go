@@ -49,13 +49,6 @@ func (t typ) in(file string, v *jen.Statement) *jen.Statement {
 	return jen.Id(word(file)).Call(v)
 }
 
-// infix joins two operands of the type.
-func (t typ) infix(op string) expr {
-	return func(x ...jen.Code) *jen.Statement {
-		return t.in(t.file, t.of(x[0]).Op(op).Add(t.of(x[1])))
-	}
-}
-
 // call calls a function of package num; extra arguments follow the operands.
 func call(fn string, extra ...jen.Code) expr {
 	return func(x ...jen.Code) *jen.Statement {
