@@ -99,6 +99,7 @@ func (contractTemplate) variants(b *binding, t Target) []*Variant {
 	for i := range sides {
 		fast[i] = sides[i].best(b, c)
 	}
+	width := epilogueWidth(b, c)
 	for _, s := range shapesOf(c, &sides) {
 		if !s.fits(c, &sides, t) {
 			continue
@@ -111,8 +112,11 @@ func (contractTemplate) variants(b *binding, t Target) []*Variant {
 			if split && w.parts == 1 || w.blocks() > math.MaxInt32 {
 				continue
 			}
-			kind := contractKind{shapeKind(c), fast, split}
-			list = append(list, choice{&Variant{Kind: kind.String(), Vector: 1, Tile: s.sizes()}, s.cost(b, c, &sides, t, w)})
+			v := &Variant{Kind: contractKind{shapeKind(c), fast, split}.String(), Vector: 1, Tile: s.sizes()}
+			if !split {
+				v.Vector = width
+			}
+			list = append(list, choice{v, s.cost(b, c, &sides, t, w)})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y choice) int { return cmp.Compare(x.cost, y.cost) })
@@ -160,6 +164,9 @@ func (contractTemplate) check(b *binding, v *Variant) string {
 			return fmt.Sprintf("%s operand: %s", sides[i].name, rule)
 		}
 	}
+	if v.Vector > 1 && b.results() > 0 && !epilogue(b.k, v.Vector).fits(b) {
+		return fmt.Sprintf("lengths or places of results do not divide by %d", v.Vector)
+	}
 	if tiles := tilesOf(b, v.Tile[0], v.Tile[1]); tiles > math.MaxInt32 {
 		return fmt.Sprintf("%d tiles are more than a grid has blocks", tiles)
 	}
@@ -191,21 +198,44 @@ type contraction struct {
 	shape tileShape
 }
 
-// result writes what becomes of a result whose sum is the expression given: the
-// rest of the body, and the stores, at the point of the outer loops in scope.
-func (c *contraction) result(sum string) {
-	in := &c.k.Body[c.op]
-	if in.Type.IsInt() {
+// epilogue is the span of results that a thread completes together.
+func epilogue(k *codegen.Kernel, width int) *span {
+	s := &span{width: width, loops: []int{loopBatch, loopM, loopN}, along: loopN, uses: make([]bool, len(k.Accesses))}
+	for i := range k.Body {
+		if in := &k.Body[i]; in.Op == codegen.OpLoad && in.Level < codegen.Left {
+			s.uses[in.Access] = true
+		}
+	}
+	for i := range k.Stores {
+		s.uses[k.Stores[i].Access] = true
+	}
+	return s
+}
+
+// epilogueWidth returns how many results a thread completes together.
+func epilogueWidth(b *binding, c Class) int {
+	s := epilogue(b.k, 1)
+	for s.width = min(s.widest(b), vectorBytes/c.Accumulator.Size()); s.width > 1 && !s.fits(b); {
+		s.width /= 2
+	}
+	return s.width
+}
+
+// values writes what the stores of a result need, whose sum is the expression
+// given: the rest of the body.
+func (c *contraction) values(sum string, p *point) {
+	if in := &c.k.Body[c.op]; in.Type.IsInt() {
 		sum = fmt.Sprintf("(%s)%s", ctype(in.Type), sum)
 	}
 	c.define(c.op, sum)
-	stop := func(v int) bool { return v == c.op }
-	var stored []codegen.Value
-	for i := range c.k.Stores {
-		stored = append(stored, c.k.Stores[i].Value)
-	}
+	c.program(c.needed(func(v int) bool { return v == c.op }, c.stored()...), p)
+}
+
+// result writes what becomes of a result, at the point of the outer loops in
+// scope.
+func (c *contraction) result(sum string) {
 	p := &point{loops: []int{loopBatch, loopM, loopN}}
-	c.program(c.needed(stop, stored...), p)
+	c.values(sum, p)
 	for i := range c.k.Stores {
 		c.store(&c.k.Stores[i], p)
 	}

@@ -15,11 +15,7 @@ func (c *contraction) tiles() {
 		c.declareSums()
 		c.pipeline()
 		if !c.kind.split {
-			c.finish(c.total(), func(sum string) {
-				c.coordinates(loopM, "m_at")
-				c.coordinates(loopN, "n_at")
-				c.result(sum)
-			})
+			c.finish(c.total(), c.complete)
 		}
 	})
 }
@@ -105,7 +101,7 @@ func (c *contraction) pipeline() {
 	case c.kind.split:
 		c.open("if (((t + 1) & %d) == 0 || t + 1 == %s)", perBlock-1, last)
 		c.line("// A block of k is complete: its sums are what the second entry joins.")
-		c.finish("sum", func(sum string) { c.partial(sum, fmt.Sprintf("t / %d", perBlock)) })
+		c.finish("sum", func(sums string) { c.partial(sums, fmt.Sprintf("t / %d", perBlock)) })
 		c.clearSums()
 		c.close("")
 	case c.total() != "sum":

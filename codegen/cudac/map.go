@@ -21,8 +21,13 @@ func (mapTemplate) loops(b *binding) { b.lay("x", axes(0, len(b.l.Dims))) }
 
 func (mapTemplate) variants(b *binding, t Target) []*Variant {
 	var list []*Variant
-	if width := vectorWidth(b); width > 1 {
-		list = append(list, &Variant{Kind: "map", Vector: width})
+	if s := mapSpan(b.k, 1); b.loops[0].n > 0 {
+		for s.width = s.widest(b); s.width > 1 && !s.fits(b); {
+			s.width /= 2
+		}
+		if s.width > 1 {
+			list = append(list, &Variant{Kind: "map", Vector: s.width})
+		}
 	}
 	return append(list, &Variant{Kind: "map", Vector: 1})
 }
@@ -30,60 +35,17 @@ func (mapTemplate) variants(b *binding, t Target) []*Variant {
 // vectorBytes is the widest load of a thread.
 const vectorBytes = 16
 
-// vectorWidth returns how many neighbouring points a thread may take at once:
-// the length of the last dimension and the place of every vector divide by it.
-func vectorWidth(b *binding) int {
-	x := b.loops[0]
-	if x.n == 0 || len(x.dims) == 0 {
-		return 1
+// mapSpan is the span of a thread of a map.
+func mapSpan(k *codegen.Kernel, width int) *span {
+	s := &span{width: width, loops: []int{0}, uses: make([]bool, len(k.Accesses))}
+	for i := range s.uses {
+		s.uses[i] = true
 	}
-	widest := 0
-	for i, a := range b.k.Accesses {
-		if vectorAccess(b, i) {
-			widest = max(widest, b.k.Buffers[a.Buffer].DType.Size())
-		}
-	}
-	if widest == 0 {
-		return 1
-	}
-	width := vectorBytes / widest
-	for width > 1 && !vectorFits(b, width) {
-		width /= 2
-	}
-	return width
-}
-
-func vectorFits(b *binding, width int) bool {
-	x := b.loops[0]
-	last := len(x.dims) - 1
-	if x.dims[last]%width != 0 {
-		return false
-	}
-	for i := range b.k.Accesses {
-		if !vectorAccess(b, i) {
-			continue
-		}
-		if b.slots.list[i].offset%width != 0 {
-			return false
-		}
-		for _, s := range x.strides[i][:last] {
-			if s%width != 0 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// vectorAccess reports whether the elements of an access along the last
-// dimension are neighbours in memory and nothing else decides where they are.
-func vectorAccess(b *binding, access int) bool {
-	a, x := &b.k.Accesses[access], b.loops[0]
-	return a.Indices == 0 && len(b.l.Access[access].Window) == 0 && x.strides[access][len(x.dims)-1] == 1
+	return s
 }
 
 func (mapTemplate) check(b *binding, v *Variant) string {
-	if v.Vector > 1 && b.loops[0].n > 0 && !vectorFits(b, v.Vector) {
+	if v.Vector > 1 && b.loops[0].n > 0 && !mapSpan(b.k, v.Vector).fits(b) {
 		return fmt.Sprintf("lengths or places do not divide by %d", v.Vector)
 	}
 	return ""
@@ -104,7 +66,8 @@ func (g *generator) mapLoop(block, blocks string) {
 	n := g.count("n", func(b *binding) int { return mapGroups(b, width) })
 	g.walk("i", n, block, blocks)
 	if width > 1 {
-		g.mapVectors(width)
+		g.vectorCoordinates(width, g.v.loops[0].rank-1)
+		g.points(mapSpan(g.k, width), func(p *point) { g.program(g.needed(nil, g.stored()...), p) })
 	} else {
 		g.coordinates(0, "i")
 		g.mapPoint(&point{loops: []int{0}})
@@ -131,11 +94,7 @@ func gridFor(n, threads int, t Target) int {
 
 // mapPoint writes the body and stores of one point.
 func (g *generator) mapPoint(p *point) {
-	var stored []codegen.Value
-	for i := range g.k.Stores {
-		stored = append(stored, g.k.Stores[i].Value)
-	}
-	g.program(g.needed(nil, stored...), p)
+	g.program(g.needed(nil, g.stored()...), p)
 	for i := range g.k.Stores {
 		g.store(&g.k.Stores[i], p)
 	}
