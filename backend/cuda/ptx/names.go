@@ -116,4 +116,3 @@ func splitNumber(name string) (prefix string, n int, ok bool) {
 	}
 	return name[:i], n, true
 }
-

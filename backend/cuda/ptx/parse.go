@@ -42,6 +42,7 @@ type parser struct {
 	scope   *scope
 	taken   map[string]bool // names of the function, flattened
 	ops     []Operand       // from which the slices of instructions are cut
+	at      token           // the last name of a variable, for messages
 }
 
 // accept passes a token of a kind, if it is there.
@@ -172,7 +173,7 @@ func (p *parser) global() {
 	case "global", "const", "shared":
 		for _, d := range p.decls(linkage, true) {
 			if old := p.globals[d.Name]; old != nil && old.Linkage != Extern {
-				p.fail("want a new name for the variable " + d.Name)
+				p.failAt(p.at.pos, p.at.line, d.Name, "want a new name for the variable")
 			}
 			p.globals[d.Name] = d
 			p.mod.Globals = append(p.mod.Globals, d)
@@ -258,6 +259,7 @@ func (p *parser) declHead() *Decl {
 
 // declName reads the name and the extents of a declaration.
 func (p *parser) declName(d *Decl) {
+	p.at = p.tok
 	d.Name = p.name()
 	for p.accept('[') {
 		n := 0

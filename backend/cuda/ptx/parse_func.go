@@ -253,7 +253,7 @@ func (p *parser) declare(d *Decl) {
 		s.vars = map[string]*Decl{}
 	}
 	if s.vars[d.Name] != nil {
-		p.fail("want a new name for the variable " + d.Name)
+		p.failAt(p.at.pos, p.at.line, d.Name, "want a new name for the variable")
 	}
 	s.vars[d.Name] = d
 	d.Name = p.unique(d.Name)
