@@ -128,7 +128,7 @@ func (dec *decoder) decodeBarrier(out *inst) bool {
 	in := dec.in
 	if in.Has(ptx.ModWarp) {
 		out.kind, out.ctl = converge, &control{members: dec.src(dec.source(0, 1), 'r'), anywhere: true}
-		out.run = func(*warp, *inst, uint32) {}
+		out.run = func(w *warp, _ *inst, m uint32) { w.tick(m) }
 		return true
 	}
 	b := barrierOp{count: -1, aligned: in.Op == ptx.OpBar || in.Has(ptx.ModAligned)}
