@@ -48,10 +48,14 @@ func TestRandomKernelsWithinBounds(t *testing.T) {
 	}
 }
 
-// The named kernels give, on any number of workers, the result by definition.
-func TestGoldenKernels(t *testing.T) {
-	for i, size := range []kerneltest.Size{kerneltest.Small, kerneltest.Medium}[:kernels(1, 2)] {
-		for _, c := range kerneltest.GoldenAt(size) {
+// The named kernels, and the cases that are kept, give on any number of workers the
+// result by definition.
+func TestNamedKernels(t *testing.T) {
+	kept, err := kerneltest.Kept()
+	require.NoError(t, err)
+	sets := [][]kerneltest.Case{kept, kerneltest.Golden(), kerneltest.GoldenAt(kerneltest.Medium)}
+	for i, set := range sets[:kernels(2, 3)] {
+		for _, c := range set {
 			t.Run(fmt.Sprint(c.Kernel.Name, i), func(t *testing.T) {
 				want := kerneltest.CloneMemory(c.Mem)
 				tol, ok := kerneltest.EvaluateWithin(c.Kernel, c.Launch, want)

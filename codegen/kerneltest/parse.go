@@ -195,7 +195,7 @@ func (p *parser) bits(s string) uint64 {
 }
 
 // maxElems bounds what one buffer of a text may hold.
-const maxElems = 1 << 28
+const maxElems = 1 << 24
 
 func (p *parser) memory(buffer int, dt ir.DType) []byte {
 	rest, ok := p.item(fmt.Sprintf("  b%d:", buffer))

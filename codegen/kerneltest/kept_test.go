@@ -1,0 +1,75 @@
+package kerneltest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What is kept is as Text prints it, is well formed, and means what its name says.
+func TestKept(t *testing.T) {
+	cases, err := Kept()
+	require.NoError(t, err)
+	kept := map[string]Case{}
+	for _, c := range cases {
+		text, err := keptTexts.ReadFile("testdata/" + c.Kernel.Name + ".txt")
+		require.NoError(t, err, "the kernel is named as its file")
+		assert.Equal(t, string(text), c.Text())
+		require.NoError(t, c.Check())
+		tol, ok := EvaluateWithin(c.Kernel, c.Launch, c.Mem)
+		require.True(t, ok)
+		for b := range c.Mem {
+			assert.Zero(t, tol.Open(b))
+		}
+		kept[c.Kernel.Name] = c
+	}
+	row := func(name string, buffer int) []Value {
+		c, ok := kept[name]
+		require.True(t, ok, name)
+		dt := c.Kernel.Buffers[buffer].DType
+		var out []Value
+		for i := range len(c.Mem[buffer]) / dt.Size() {
+			out = append(out, ReadElem(c.Mem[buffer], dt, i))
+		}
+		return out
+	}
+	ints := func(n ...int64) (out []Value) {
+		for _, i := range n {
+			out = append(out, Value{I: i})
+		}
+		return out
+	}
+	floats := func(n ...float64) (out []Value) {
+		for _, f := range n {
+			out = append(out, Value{F: f})
+		}
+		return out
+	}
+	assert.Equal(t, floats(1082130432, -1082130432, 0x1p63), row("cast-rounds-once", 1))
+	assert.Equal(t, floats(1+0x1p-10, 65504, 464), row("cast-rounds-once", 3))
+	assert.Equal(t, floats(1, 448, 448), row("cast-rounds-once", 4))
+	assert.Equal(t, ints(1, 255, 255), row("cast-rounds-once", 5))
+	assert.Equal(t, ints(math.MinInt32, 0, -2, -2), row("integer-division", 2))
+	assert.Equal(t, ints(math.MinInt32, 0, -3, -3), row("integer-division", 3))
+	assert.Equal(t, ints(0, 0, 2, -2), row("integer-division", 4))
+	assert.Equal(t, ints(0, 0, -1, 1), row("integer-division", 5))
+	assert.Equal(t, 276.0, row("scatter-rounds-once", 2)[1].F)
+	assert.Equal(t, uint64(0x7f81), rawBits(kept["scatter-rounds-once"].Mem[2], 2, 0), "what is not written keeps its bits")
+	assert.Equal(t, ints(5, 8, 0, 2, 6, 4, 9, 3, 1, 7), row("sort-equal-zeros", 2))
+	assert.Equal(t, ints(1, 7, 3, 4, 9, 0, 2, 6, 8, 5), row("sort-equal-zeros", 4))
+	assert.Equal(t, floats(7, 7, 7, 7), row("window-of-nothing", 1))
+	inf := math.Inf(1)
+	for i, want := range []float64{0, 1, -inf, inf} {
+		assert.Equal(t, floats(want, want), row("reduce-nothing", 1+i))
+	}
+	attention := row("attention-hidden-nan", 4) // nobody sees key 1 but the third query, and the second sees none
+	for _, v := range attention[:2] {
+		assert.False(t, v.F != v.F)
+	}
+	assert.Equal(t, floats(0, 0), attention[2:4])
+	for _, v := range attention[4:] {
+		assert.True(t, v.F != v.F)
+	}
+}
