@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sinter-ml/sinter/backend/fusion"
+	"github.com/sinter-ml/sinter/internal/cudatest"
 	"github.com/sinter-ml/sinter/internal/progen"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -23,12 +24,19 @@ var (
 // oracle, and runs them again in two other ways in turn, which must give the
 // same bits. With -programs and -seed it is a campaign of any length; its last
 // line counts.
-func TestDifferential(t *testing.T) {
+func TestDifferential(t *testing.T) { campaign(t, "", 2500, 250) }
+
+// The same on kernels in CUDA C++, compiled by NVRTC and interpreted.
+func TestDifferentialCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 150, 8) }
+
+// campaign runs as many programs on a device as -programs says, or a bounded
+// number.
+func campaign(t *testing.T, device string, bounded, short uint64) {
 	n := uint64(*programs)
 	if n == 0 {
-		n = 2500
+		n = bounded
 		if testing.Short() {
-			n = 250
+			n = short
 		}
 	}
 	var next, operations atomic.Uint64
@@ -44,7 +52,7 @@ func TestDifferential(t *testing.T) {
 				operations.Add(uint64(len(p.Ops)))
 				check := func(play playing, p *ir.Program) error {
 					d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: special})
-					return checkWays(play, p, d, seed, ways[seed%uint64(len(ways))], ways[(seed/2+1)%uint64(len(ways))])
+					return checkWays(play, device, p, d, seed, ways[seed%uint64(len(ways))], ways[(seed/2+1)%uint64(len(ways))])
 				}
 				if err := check(kept.play, p); err != nil {
 					kept.close()

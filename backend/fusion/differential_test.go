@@ -18,13 +18,13 @@ import (
 
 // checkProgram runs a program in every way and returns the first difference.
 func checkProgram(p *ir.Program, d progen.Data, seed uint64) error {
-	return checkWays(way.play, p, d, seed, ways...)
+	return checkWays(way.play, "", p, d, seed, ways...)
 }
 
-// checkWays runs a program unfused, compares it with the oracle, and runs it in
-// other ways; it returns the first difference.
-func checkWays(play playing, p *ir.Program, d progen.Data, seed uint64, ways ...way) error {
-	want, err := play(plainWay, p, d, seed)
+// checkWays runs a program on a device unfused, compares it with the oracle, and
+// runs it in other ways; it returns the first difference.
+func checkWays(play playing, device string, p *ir.Program, d progen.Data, seed uint64, ways ...way) error {
+	want, err := play(plainWay.on(device), p, d, seed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", plainWay.name, err)
 	}
@@ -32,7 +32,7 @@ func checkWays(play playing, p *ir.Program, d progen.Data, seed uint64, ways ...
 		return err
 	}
 	for _, w := range ways {
-		got, err := play(w, p, d, seed)
+		got, err := play(w.on(device), p, d, seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}

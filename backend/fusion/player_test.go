@@ -1,6 +1,7 @@
 package fusion_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -29,6 +30,7 @@ type way struct {
 	leaves  bool   // some inputs are values of Vars, and operations on Vars' values alone are on no stream
 	stir    bool   // scopes, releases, reads and flushes at places that depend on the seed
 	plans   string // directory of plans
+	device  string // "" is the CPU
 }
 
 var plainWay = way{name: "unfused", workers: 1}
@@ -45,8 +47,13 @@ var ways = []way{
 	{name: "unfused and stirred, leaves on no stream, three streams, short queues", workers: 1, queue: 16, streams: 2, leaves: true, stir: true},
 }
 
+func (w way) on(device string) way {
+	w.device = device
+	return w
+}
+
 func (w way) open() (*fusion.Runtime, error) {
-	dev, err := backend.Open("cpu", backend.Options{Workers: w.workers, Poison: true})
+	dev, err := backend.Open(cmp.Or(w.device, "cpu"), backend.Options{Workers: w.workers, Poison: true})
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ var layers = []layer{
 		only: []string{"backend/cuda/ptx", "backend/cuda/sim/exec/internal/num"}},
 	{paths: []string{"backend/cuda/sim/runner"}, notKnow: "streams, the driver, the queue", never: []string{"fuser", "optimize"}},
 	{paths: []string{"backend/cpu", "backend/null"}, notKnow: "the queue, fusion", never: []string{"optimize"}},
+	{paths: []string{"internal/cudatest"}, notKnow: "what programs do", testing: true},
 	{paths: []string{"backend/fusion"}, notKnow: "the user API, any one backend", never: []string{"backend/cpu", "backend/null"}},
 	{paths: []string{"internal/trace"}, notKnow: "the user API, how a trace is shown"},
 	{paths: []string{"."}, notKnow: "graphs, models"},
