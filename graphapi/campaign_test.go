@@ -15,6 +15,7 @@ import (
 
 	"github.com/sinter-ml/sinter"
 	"github.com/sinter-ml/sinter/graphapi"
+	"github.com/sinter-ml/sinter/internal/cudatest"
 	"github.com/sinter-ml/sinter/internal/oracle"
 	"github.com/sinter-ml/sinter/internal/progen"
 	"github.com/sinter-ml/sinter/ir"
@@ -29,12 +30,19 @@ var (
 // replays on fresh inputs, outputs and Vars, with recording the same operations
 // anew without fusion. With -programs and -seed it is a campaign of any length;
 // its last line counts.
-func TestDifferentialReplays(t *testing.T) {
+func TestDifferentialReplays(t *testing.T) { campaign(t, "cpu", 600, 80) }
+
+// The same on kernels in CUDA C++, compiled by NVRTC and interpreted.
+func TestDifferentialReplaysCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 60, 4) }
+
+// campaign runs as many programs on a device as -programs says, or a bounded
+// number.
+func campaign(t *testing.T, device string, bounded, short uint64) {
 	n := uint64(*programs)
 	if n == 0 {
-		n = 600
+		n = bounded
 		if testing.Short() {
-			n = 80
+			n = short
 		}
 	}
 	var next atomic.Uint64
@@ -45,10 +53,10 @@ func TestDifferentialReplays(t *testing.T) {
 			for i := next.Add(1) - 1; i < n && !t.Failed(); i = next.Add(1) - 1 {
 				seed := *firstSeed + i
 				p, special := progen.Varied(seed)
-				if err := replays(p, seed, special); err != nil {
+				if err := replays(device, p, seed, special); err != nil {
 					what := err.Error()
-					small := progen.Shrink(p, func(q *ir.Program) bool { return replays(q, seed, special) != nil })
-					if again := replays(small, seed, special); again != nil {
+					small := progen.Shrink(p, func(q *ir.Program) bool { return replays(device, q, seed, special) != nil })
+					if again := replays(device, small, seed, special); again != nil {
 						what = again.Error()
 					}
 					mu.Lock()
@@ -72,20 +80,20 @@ func TestReplaysUnderARestlessCollector(t *testing.T) {
 	}
 	for seed := 500000 + *firstSeed; seed < 500000+*firstSeed+n; seed++ {
 		p, special := progen.Varied(seed)
-		require.NoError(t, replays(p, seed, special), "seed %d\n%v", seed, p)
+		require.NoError(t, replays("cpu", p, seed, special), "seed %d\n%v", seed, p)
 	}
 }
 
-// replays captures a program, replays it three times and returns the first
+// replays captures a program on a device, replays it three times and returns the first
 // difference from recording it without fusion.
-func replays(p *ir.Program, seed uint64, special float64) error {
+func replays(device string, p *ir.Program, seed uint64, special float64) error {
 	d, _ := progen.RandomData(p, seed, progen.DataOptions{Special: special})
-	plain, err := sinter.Open("cpu", sinter.WithPoison(true), sinter.WithFusion(false))
+	plain, err := sinter.Open(device, sinter.WithPoison(true), sinter.WithFusion(false))
 	if err != nil {
 		return err
 	}
 	defer plain.Close()
-	dev, err := sinter.Open("cpu", sinter.WithPoison(true))
+	dev, err := sinter.Open(device, sinter.WithPoison(true))
 	if err != nil {
 		return err
 	}

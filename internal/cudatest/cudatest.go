@@ -10,6 +10,7 @@ import (
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/backend/cpu"
+	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 	"github.com/sinter-ml/sinter/backend/cuda/sim/exec"
 	"github.com/sinter-ml/sinter/backend/cuda/sim/runner"
@@ -35,7 +36,7 @@ func Register(tb testing.TB) string {
 	library := nvrtctest.Require(tb)
 	register.Do(func() {
 		engine = runner.New(runner.Options{
-			Target: cudac.Ampere, Compile: runner.Library(library),
+			Target: cudac.Ampere, Compile: runner.Cached(nvrtc.NewCache(library, nvrtc.CacheOptions{})),
 			Exec:    exec.Options{CheckRaces: true, CheckUndefined: true, Workers: 1},
 			Observe: observe,
 		})

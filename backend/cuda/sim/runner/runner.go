@@ -23,6 +23,9 @@ type Compiler func(ctx context.Context, source string, t cudac.Target) (ptxText 
 // Library is the compiler of an NVRTC library.
 func Library(l *nvrtc.Library) Compiler { return compiler(l.Compile) }
 
+// Cached is the compiler of a cache in memory and on disk.
+func Cached(c *nvrtc.Cache) Compiler { return compiler(c.Compile) }
+
 func compiler(compile func(context.Context, nvrtc.Input) (*nvrtc.Output, error)) Compiler {
 	return func(ctx context.Context, source string, t cudac.Target) ([]byte, error) {
 		out, err := compile(ctx, nvrtc.Input{Source: source, Name: "kernel.cu", Arch: t.Arch(), Options: t.Options(), Kind: nvrtc.PTX})
