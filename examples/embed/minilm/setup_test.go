@@ -24,8 +24,13 @@ type loaded struct {
 // was not fetched.
 func load(t *testing.T, opts ...sinter.Option) loaded {
 	t.Helper()
+	return loadOn(t, "cpu", opts...)
+}
+
+func loadOn(t *testing.T, device string, opts ...sinter.Option) loaded {
+	t.Helper()
 	dir := models.Dir(t)
-	dev, err := sinter.Open("cpu", opts...)
+	dev, err := sinter.Open(device, opts...)
 	require.NoError(t, err)
 	e, err := minilm.Open(context.Background(), dev, dir)
 	require.NoError(t, err)
