@@ -11,13 +11,15 @@ import (
 // where they were. That is a total order, so that every way of sorting gives the
 // same. Its kinds:
 //
-//   - sort-block: a block of threads sorts a row in shared memory. Tile: threads,
-//     the longest row.
+//   - sort-block: a block of threads sorts rows in shared memory. Tile: rows of a
+//     block, threads of a row, the longest row.
 //   - sort-merge: blocks sort pieces of a row, which further calls merge in scratch
-//     memory.
+//     memory: for rows that do not fit.
 type sortTemplate struct{}
 
 const (
+	// sortThreads is how many threads share a block with several short rows.
+	sortThreads    = 128
 	maxSortThreads = 1024
 	// pieceElems is how many elements of a row a block of sort-merge sorts.
 	pieceElems = 1 << pieceShift
@@ -104,18 +106,18 @@ func (p *sortPlan) bytes(n int) int {
 func (sortTemplate) loops(b *binding) { layRows(b) }
 
 func (sortTemplate) variants(b *binding, t Target) []*Variant {
-	var list []*Variant
 	n := powerOfTwo(max(b.loops[innerLoop].n, 2))
-	if planSorts(b.k).bytes(n) <= t.Shared {
-		threads := min(max(n/2, codegen.Lanes), maxSortThreads)
-		list = append(list, &Variant{Kind: "sort-block", Vector: 1, Tile: []int{threads, n}})
+	threads := min(n/2, maxSortThreads)
+	rows := max(sortThreads/threads, 1)
+	if planSorts(b.k).bytes(n*rows) <= t.Shared {
+		return []*Variant{{Kind: "sort-block", Vector: 1, Tile: []int{rows, threads, n}}}
 	}
-	return append(list, &Variant{Kind: "sort-merge", Vector: 1})
+	return []*Variant{{Kind: "sort-merge", Vector: 1}}
 }
 
 func (sortTemplate) check(b *binding, v *Variant) string {
-	if n := b.loops[innerLoop].n; v.Kind == "sort-block" && n > v.Tile[1] {
-		return fmt.Sprintf("rows of %d elements are longer than %d", n, v.Tile[1])
+	if n := b.loops[innerLoop].n; v.Kind == "sort-block" && n > v.Tile[2] {
+		return fmt.Sprintf("rows of %d elements are longer than %d", n, v.Tile[2])
 	}
 	return ""
 }

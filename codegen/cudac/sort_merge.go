@@ -32,7 +32,7 @@ func (w *sortWriter) merge() {
 	g.entry(g.title(g.v.Kind)+"_store", mergeThreads, elementShape, func() {
 		w.element()
 		w.sorted(func(s *sorting) bool { return true })
-		w.store("i")
+		w.store("i", "")
 	})
 }
 

@@ -43,8 +43,8 @@ func (w *sortWriter) elements(i string, values ...codegen.Value) {
 	g.program(need, &point{loops: []int{outerLoop, innerLoop}})
 }
 
-// store writes the stores of element i.
-func (w *sortWriter) store(i string) {
+// store writes the stores of element i, under a condition, "" for none.
+func (w *sortWriter) store(i, condition string) {
 	var values []codegen.Value
 	var stores []*codegen.Store
 	for n := range w.g.k.Stores {
@@ -53,36 +53,47 @@ func (w *sortWriter) store(i string) {
 	}
 	w.elements(i, values...)
 	rows := rowsWriter{g: w.g}
-	rows.stores(stores, &point{loops: []int{outerLoop, innerLoop}}, "")
+	rows.stores(stores, &point{loops: []int{outerLoop, innerLoop}}, condition)
 }
 
 // greatest is the key that comes after all others.
 func (s *sorting) greatest() string { return fmt.Sprintf("(%s)-1", s.keyType()) }
 
-// block writes the kind in which a row lies in shared memory.
+// block writes the kind in which rows lie in shared memory.
 func (w *sortWriter) block() {
 	g := w.g
-	threads := g.v.Tile[0]
-	padded := func(b *binding) int { return powerOfTwo(max(b.loops[innerLoop].n, 2)) }
+	perBlock, threads := g.v.Tile[0], g.v.Tile[1]
 	var bytes func(b *binding) int
 	shape := func(b *binding) (int, int, int) {
 		if b.loops[innerLoop].n == 0 {
-			return 0, threads, 0
+			return 0, perBlock * threads, 0
 		}
-		return b.loops[outerLoop].n, threads, bytes(b)
+		return (b.loops[outerLoop].n + perBlock - 1) / perBlock, perBlock * threads, bytes(b)
 	}
-	g.entry(g.title(g.v.Kind), threads, shape, func() {
+	g.entry(g.title(g.v.Kind), perBlock*threads, shape, func() {
 		n, all := g.length(), g.count("padded", padded)
-		g.line("const int thread = (int)threadIdx.x;")
-		g.line("const idx row = (idx)blockIdx.x;")
+		rows := &rowsWriter{g: g}
+		first := "(idx)blockIdx.x"
+		if perBlock > 1 {
+			g.line("const int thread = (int)threadIdx.x %% %d, start = (int)threadIdx.x / %d * (int)%s;    // in the row, of its arrays", threads, threads, all)
+			first += fmt.Sprintf(" * %d + (idx)threadIdx.x / %d", perBlock, threads)
+			rows.clamp(first, rows.rows())
+		} else {
+			g.line("const int thread = (int)threadIdx.x, start = 0;")
+			g.line("const idx row = %s;", first)
+		}
 		g.coordinates(outerLoop, "row")
-		bytes = g.shared(w.sharedArrays(all, padded))
+		bytes = g.shared(w.sharedArrays(perBlock))
 		w.order = func(s *sorting, i string) string { return fmt.Sprintf("order%d[%s]", s.id, i) }
 		w.value = func(s *sorting, i string) string { return fmt.Sprintf("values%d[%s]", s.id, i) }
 		for _, s := range w.plan.list {
 			g.line("")
 			g.line("// %s is ordered; the rest of the array comes after it", g.name(s.arg))
-			g.line("%s* const keys%d = (%s*)keys;", s.keyType(), s.id, s.keyType())
+			g.line("%s* const keys%d = (%s*)keys + start;", s.keyType(), s.id, s.keyType())
+			g.line("int* const order%d = order%d_rows + start;", s.id, s.id)
+			if s.values {
+				g.line("%s* const values%d = values%d_rows + start;", ctype(s.t), s.id, s.id)
+			}
 			g.line("#pragma unroll 1")
 			g.open("for (int i = thread; i < %s; i += %d)", all, threads)
 			g.line("order%d[i] = i;", s.id)
@@ -100,26 +111,32 @@ func (w *sortWriter) block() {
 			g.line("sort_pairs(keys%d, order%d, (int)%s, thread, %d);", s.id, s.id, all, threads)
 		}
 		g.line("")
-		g.line("#pragma unroll 2")
+		g.line("#pragma unroll 1")
 		g.open("for (int i = thread; i < %s; i += %d)", n, threads)
-		w.store("i")
+		w.store("i", rows.guard)
 		g.close("")
 	})
 }
 
+// padded is the length of a row in shared memory: a power of two.
+func padded(b *binding) int { return powerOfTwo(max(b.loops[innerLoop].n, 2)) }
+
 // sharedArrays are the arrays of sort-block: keys, which sortings use in turn, and
 // the order and the values of each.
-func (w *sortWriter) sharedArrays(padded string, length func(b *binding) int) []array {
-	key := array{name: "keys", t: ir.U32, length: length, expr: padded}
-	list := []array{}
+func (w *sortWriter) sharedArrays(rows int) []array {
+	of := func(name string, t ir.DType) array {
+		return array{name, t, func(b *binding) int { return rows * padded(b) }, fmt.Sprintf("%d * padded", rows)}
+	}
+	key := ir.U32
+	var list []array
 	for _, s := range w.plan.list {
 		if s.keyBytes() == 8 {
-			key.t = ir.U64
+			key = ir.U64
 		}
-		list = append(list, array{fmt.Sprintf("order%d", s.id), ir.I32, length, padded})
+		list = append(list, of(fmt.Sprintf("order%d_rows", s.id), ir.I32))
 		if s.values {
-			list = append(list, array{fmt.Sprintf("values%d", s.id), s.t, length, padded})
+			list = append(list, of(fmt.Sprintf("values%d_rows", s.id), s.t))
 		}
 	}
-	return append(list, key)
+	return append(list, of("keys", key))
 }
