@@ -131,6 +131,9 @@ func (x trial) value(rng *rand.Rand, i, bits int) uint64 {
 	mask := ^uint64(0) >> (64 - bits)
 	typ := x.op.Type()
 	single, count := formats[typ], 1
+	if typ == ptx.F32x2 {
+		single = num.F32
+	}
 	if single != nil && single.Bits() < bits {
 		count = bits / single.Bits()
 	}

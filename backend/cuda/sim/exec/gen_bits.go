@@ -26,6 +26,8 @@ var bitForms = map[string]form{
 	"bfind.shiftamt.u64": {"r=d", bfindShiftamtU64},
 	"bfind.u32":          {"r=r", bfindU32},
 	"bfind.u64":          {"r=d", bfindU64},
+	"bmsk.clamp.b32":     {"r=rr", bmskClampB32},
+	"bmsk.wrap.b32":      {"r=rr", bmskWrapB32},
 	"brev.b32":           {"r=r", brevB32},
 	"brev.b64":           {"d=d", brevB64},
 	"clz.b32":            {"r=r", clzB32},
@@ -132,6 +134,10 @@ var bitForms = map[string]form{
 	"slct.u32.s32":       {"r=rrr", slctB32S32},
 	"slct.u64.f32":       {"d=ddr", slctB64F32},
 	"slct.u64.s32":       {"d=ddr", slctB64S32},
+	"szext.clamp.s32":    {"r=rr", szextClampS32},
+	"szext.clamp.u32":    {"r=rr", szextClampU32},
+	"szext.wrap.s32":     {"r=rr", szextWrapS32},
+	"szext.wrap.u32":     {"r=rr", szextWrapU32},
 	"xor.b16":            {"r=rr", xorB32},
 	"xor.b32":            {"r=rr", xorB32},
 	"xor.b64":            {"d=dd", xorB64},
@@ -286,10 +292,7 @@ func movPred(w *warp, in *inst, m uint32) {
 func movB32(w *warp, in *inst, m uint32) {
 	d, a := &w.r[in.dst], &w.r[in.a]
 	if m == full {
-		for i := range d {
-			x := a[i]
-			d[i] = x
-		}
+		*d = *a
 		return
 	}
 	for ; m != 0; m &= m - 1 {
@@ -301,10 +304,7 @@ func movB32(w *warp, in *inst, m uint32) {
 func movB64(w *warp, in *inst, m uint32) {
 	d, a := &w.d[in.dst], &w.d[in.a]
 	if m == full {
-		for i := range d {
-			x := a[i]
-			d[i] = x
-		}
+		*d = *a
 		return
 	}
 	for ; m != 0; m &= m - 1 {
@@ -786,6 +786,54 @@ func bfindShiftamtS64(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x := a[i]
 		d[i] = num.ShiftAmount(num.FindS64(x), 63)
+	}
+}
+func bmskClampB32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.Bmsk(min(x, 32), min(y, 32))
+	}
+}
+func szextClampU32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.SzextU32(x, min(y, 32))
+	}
+}
+func szextClampS32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.SzextS32(x, min(y, 32))
+	}
+}
+func bmskWrapB32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.Bmsk(x&31, y&31)
+	}
+}
+func szextWrapU32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.SzextU32(x, y&31)
+	}
+}
+func szextWrapS32(w *warp, in *inst, m uint32) {
+	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = num.SzextS32(x, y&31)
 	}
 }
 func prmtB32(w *warp, in *inst, m uint32) {

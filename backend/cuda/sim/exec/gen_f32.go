@@ -15,19 +15,27 @@ var f32Forms = map[string]form{
 	"add.ftz.f32":                 {"r=rr", addRnFtzF32},
 	"add.ftz.sat.f32":             {"r=rr", addRnFtzSatF32},
 	"add.rm.f32":                  {"r=rr", addRmF32},
+	"add.rm.f32x2":                {"d=dd", addRmF32x2},
 	"add.rm.ftz.f32":              {"r=rr", addRmFtzF32},
+	"add.rm.ftz.f32x2":            {"d=dd", addRmFtzF32x2},
 	"add.rm.ftz.sat.f32":          {"r=rr", addRmFtzSatF32},
 	"add.rm.sat.f32":              {"r=rr", addRmSatF32},
 	"add.rn.f32":                  {"r=rr", addRnF32},
+	"add.rn.f32x2":                {"d=dd", addRnF32x2},
 	"add.rn.ftz.f32":              {"r=rr", addRnFtzF32},
+	"add.rn.ftz.f32x2":            {"d=dd", addRnFtzF32x2},
 	"add.rn.ftz.sat.f32":          {"r=rr", addRnFtzSatF32},
 	"add.rn.sat.f32":              {"r=rr", addRnSatF32},
 	"add.rp.f32":                  {"r=rr", addRpF32},
+	"add.rp.f32x2":                {"d=dd", addRpF32x2},
 	"add.rp.ftz.f32":              {"r=rr", addRpFtzF32},
+	"add.rp.ftz.f32x2":            {"d=dd", addRpFtzF32x2},
 	"add.rp.ftz.sat.f32":          {"r=rr", addRpFtzSatF32},
 	"add.rp.sat.f32":              {"r=rr", addRpSatF32},
 	"add.rz.f32":                  {"r=rr", addRzF32},
+	"add.rz.f32x2":                {"d=dd", addRzF32x2},
 	"add.rz.ftz.f32":              {"r=rr", addRzFtzF32},
+	"add.rz.ftz.f32x2":            {"d=dd", addRzFtzF32x2},
 	"add.rz.ftz.sat.f32":          {"r=rr", addRzFtzSatF32},
 	"add.rz.sat.f32":              {"r=rr", addRzSatF32},
 	"add.sat.f32":                 {"r=rr", addRnSatF32},
@@ -49,19 +57,27 @@ var f32Forms = map[string]form{
 	"ex2.approx.f32":              {"r=r", ex2ApproxF32},
 	"ex2.approx.ftz.f32":          {"r=r", ex2ApproxFtzF32},
 	"fma.rm.f32":                  {"r=rrr", fmaRmF32},
+	"fma.rm.f32x2":                {"d=ddd", fmaRmF32x2},
 	"fma.rm.ftz.f32":              {"r=rrr", fmaRmFtzF32},
+	"fma.rm.ftz.f32x2":            {"d=ddd", fmaRmFtzF32x2},
 	"fma.rm.ftz.sat.f32":          {"r=rrr", fmaRmFtzSatF32},
 	"fma.rm.sat.f32":              {"r=rrr", fmaRmSatF32},
 	"fma.rn.f32":                  {"r=rrr", fmaRnF32},
+	"fma.rn.f32x2":                {"d=ddd", fmaRnF32x2},
 	"fma.rn.ftz.f32":              {"r=rrr", fmaRnFtzF32},
+	"fma.rn.ftz.f32x2":            {"d=ddd", fmaRnFtzF32x2},
 	"fma.rn.ftz.sat.f32":          {"r=rrr", fmaRnFtzSatF32},
 	"fma.rn.sat.f32":              {"r=rrr", fmaRnSatF32},
 	"fma.rp.f32":                  {"r=rrr", fmaRpF32},
+	"fma.rp.f32x2":                {"d=ddd", fmaRpF32x2},
 	"fma.rp.ftz.f32":              {"r=rrr", fmaRpFtzF32},
+	"fma.rp.ftz.f32x2":            {"d=ddd", fmaRpFtzF32x2},
 	"fma.rp.ftz.sat.f32":          {"r=rrr", fmaRpFtzSatF32},
 	"fma.rp.sat.f32":              {"r=rrr", fmaRpSatF32},
 	"fma.rz.f32":                  {"r=rrr", fmaRzF32},
+	"fma.rz.f32x2":                {"d=ddd", fmaRzF32x2},
 	"fma.rz.ftz.f32":              {"r=rrr", fmaRzFtzF32},
+	"fma.rz.ftz.f32x2":            {"d=ddd", fmaRzFtzF32x2},
 	"fma.rz.ftz.sat.f32":          {"r=rrr", fmaRzFtzSatF32},
 	"fma.rz.sat.f32":              {"r=rrr", fmaRzSatF32},
 	"lg2.approx.f32":              {"r=r", lg2ApproxF32},
@@ -102,19 +118,27 @@ var f32Forms = map[string]form{
 	"mul.ftz.f32":                 {"r=rr", mulRnFtzF32},
 	"mul.ftz.sat.f32":             {"r=rr", mulRnFtzSatF32},
 	"mul.rm.f32":                  {"r=rr", mulRmF32},
+	"mul.rm.f32x2":                {"d=dd", mulRmF32x2},
 	"mul.rm.ftz.f32":              {"r=rr", mulRmFtzF32},
+	"mul.rm.ftz.f32x2":            {"d=dd", mulRmFtzF32x2},
 	"mul.rm.ftz.sat.f32":          {"r=rr", mulRmFtzSatF32},
 	"mul.rm.sat.f32":              {"r=rr", mulRmSatF32},
 	"mul.rn.f32":                  {"r=rr", mulRnF32},
+	"mul.rn.f32x2":                {"d=dd", mulRnF32x2},
 	"mul.rn.ftz.f32":              {"r=rr", mulRnFtzF32},
+	"mul.rn.ftz.f32x2":            {"d=dd", mulRnFtzF32x2},
 	"mul.rn.ftz.sat.f32":          {"r=rr", mulRnFtzSatF32},
 	"mul.rn.sat.f32":              {"r=rr", mulRnSatF32},
 	"mul.rp.f32":                  {"r=rr", mulRpF32},
+	"mul.rp.f32x2":                {"d=dd", mulRpF32x2},
 	"mul.rp.ftz.f32":              {"r=rr", mulRpFtzF32},
+	"mul.rp.ftz.f32x2":            {"d=dd", mulRpFtzF32x2},
 	"mul.rp.ftz.sat.f32":          {"r=rr", mulRpFtzSatF32},
 	"mul.rp.sat.f32":              {"r=rr", mulRpSatF32},
 	"mul.rz.f32":                  {"r=rr", mulRzF32},
+	"mul.rz.f32x2":                {"d=dd", mulRzF32x2},
 	"mul.rz.ftz.f32":              {"r=rr", mulRzFtzF32},
+	"mul.rz.ftz.f32x2":            {"d=dd", mulRzFtzF32x2},
 	"mul.rz.ftz.sat.f32":          {"r=rr", mulRzFtzSatF32},
 	"mul.rz.sat.f32":              {"r=rr", mulRzSatF32},
 	"mul.sat.f32":                 {"r=rr", mulRnSatF32},
@@ -148,19 +172,27 @@ var f32Forms = map[string]form{
 	"sub.ftz.f32":                 {"r=rr", subRnFtzF32},
 	"sub.ftz.sat.f32":             {"r=rr", subRnFtzSatF32},
 	"sub.rm.f32":                  {"r=rr", subRmF32},
+	"sub.rm.f32x2":                {"d=dd", subRmF32x2},
 	"sub.rm.ftz.f32":              {"r=rr", subRmFtzF32},
+	"sub.rm.ftz.f32x2":            {"d=dd", subRmFtzF32x2},
 	"sub.rm.ftz.sat.f32":          {"r=rr", subRmFtzSatF32},
 	"sub.rm.sat.f32":              {"r=rr", subRmSatF32},
 	"sub.rn.f32":                  {"r=rr", subRnF32},
+	"sub.rn.f32x2":                {"d=dd", subRnF32x2},
 	"sub.rn.ftz.f32":              {"r=rr", subRnFtzF32},
+	"sub.rn.ftz.f32x2":            {"d=dd", subRnFtzF32x2},
 	"sub.rn.ftz.sat.f32":          {"r=rr", subRnFtzSatF32},
 	"sub.rn.sat.f32":              {"r=rr", subRnSatF32},
 	"sub.rp.f32":                  {"r=rr", subRpF32},
+	"sub.rp.f32x2":                {"d=dd", subRpF32x2},
 	"sub.rp.ftz.f32":              {"r=rr", subRpFtzF32},
+	"sub.rp.ftz.f32x2":            {"d=dd", subRpFtzF32x2},
 	"sub.rp.ftz.sat.f32":          {"r=rr", subRpFtzSatF32},
 	"sub.rp.sat.f32":              {"r=rr", subRpSatF32},
 	"sub.rz.f32":                  {"r=rr", subRzF32},
+	"sub.rz.f32x2":                {"d=dd", subRzF32x2},
 	"sub.rz.ftz.f32":              {"r=rr", subRzFtzF32},
+	"sub.rz.ftz.f32x2":            {"d=dd", subRzFtzF32x2},
 	"sub.rz.ftz.sat.f32":          {"r=rr", subRzFtzSatF32},
 	"sub.rz.sat.f32":              {"r=rr", subRzSatF32},
 	"sub.sat.f32":                 {"r=rr", subRnSatF32},
@@ -180,6 +212,14 @@ func addRnF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.AddF32(x, y)
+	}
+}
+func addRnF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.AddF32(uint32(x), uint32(y))) | uint64(num.AddF32(uint32(x>>32), uint32(y>>32)))<<32
 	}
 }
 func addRnSatF32(w *warp, in *inst, m uint32) {
@@ -205,6 +245,14 @@ func addRnFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.AddF32(num.FtzF32(x), num.FtzF32(y)))
 	}
 }
+func addRnFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.AddF32(num.FtzF32(uint32(x)), num.FtzF32(uint32(y))))) | uint64(num.FtzF32(num.AddF32(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)))))<<32
+	}
+}
 func addRnFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -219,6 +267,14 @@ func addRzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.AddF32R(x, y, num.RZ)
+	}
+}
+func addRzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.AddF32R(uint32(x), uint32(y), num.RZ)) | uint64(num.AddF32R(uint32(x>>32), uint32(y>>32), num.RZ))<<32
 	}
 }
 func addRzSatF32(w *warp, in *inst, m uint32) {
@@ -237,6 +293,14 @@ func addRzFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.AddF32R(num.FtzF32(x), num.FtzF32(y), num.RZ))
 	}
 }
+func addRzFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RZ))) | uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RZ)))<<32
+	}
+}
 func addRzFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -251,6 +315,14 @@ func addRmF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.AddF32R(x, y, num.RM)
+	}
+}
+func addRmF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.AddF32R(uint32(x), uint32(y), num.RM)) | uint64(num.AddF32R(uint32(x>>32), uint32(y>>32), num.RM))<<32
 	}
 }
 func addRmSatF32(w *warp, in *inst, m uint32) {
@@ -269,6 +341,14 @@ func addRmFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.AddF32R(num.FtzF32(x), num.FtzF32(y), num.RM))
 	}
 }
+func addRmFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RM))) | uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RM)))<<32
+	}
+}
 func addRmFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -285,6 +365,14 @@ func addRpF32(w *warp, in *inst, m uint32) {
 		d[i] = num.AddF32R(x, y, num.RP)
 	}
 }
+func addRpF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.AddF32R(uint32(x), uint32(y), num.RP)) | uint64(num.AddF32R(uint32(x>>32), uint32(y>>32), num.RP))<<32
+	}
+}
 func addRpSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -299,6 +387,14 @@ func addRpFtzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.FtzF32(num.AddF32R(num.FtzF32(x), num.FtzF32(y), num.RP))
+	}
+}
+func addRpFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RP))) | uint64(num.FtzF32(num.AddF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RP)))<<32
 	}
 }
 func addRpFtzSatF32(w *warp, in *inst, m uint32) {
@@ -324,6 +420,14 @@ func subRnF32(w *warp, in *inst, m uint32) {
 		d[i] = num.SubF32(x, y)
 	}
 }
+func subRnF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.SubF32(uint32(x), uint32(y))) | uint64(num.SubF32(uint32(x>>32), uint32(y>>32)))<<32
+	}
+}
 func subRnSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -347,6 +451,14 @@ func subRnFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.SubF32(num.FtzF32(x), num.FtzF32(y)))
 	}
 }
+func subRnFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.SubF32(num.FtzF32(uint32(x)), num.FtzF32(uint32(y))))) | uint64(num.FtzF32(num.SubF32(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)))))<<32
+	}
+}
 func subRnFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -361,6 +473,14 @@ func subRzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.SubF32R(x, y, num.RZ)
+	}
+}
+func subRzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.SubF32R(uint32(x), uint32(y), num.RZ)) | uint64(num.SubF32R(uint32(x>>32), uint32(y>>32), num.RZ))<<32
 	}
 }
 func subRzSatF32(w *warp, in *inst, m uint32) {
@@ -379,6 +499,14 @@ func subRzFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.SubF32R(num.FtzF32(x), num.FtzF32(y), num.RZ))
 	}
 }
+func subRzFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RZ))) | uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RZ)))<<32
+	}
+}
 func subRzFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -393,6 +521,14 @@ func subRmF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.SubF32R(x, y, num.RM)
+	}
+}
+func subRmF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.SubF32R(uint32(x), uint32(y), num.RM)) | uint64(num.SubF32R(uint32(x>>32), uint32(y>>32), num.RM))<<32
 	}
 }
 func subRmSatF32(w *warp, in *inst, m uint32) {
@@ -411,6 +547,14 @@ func subRmFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.SubF32R(num.FtzF32(x), num.FtzF32(y), num.RM))
 	}
 }
+func subRmFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RM))) | uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RM)))<<32
+	}
+}
 func subRmFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -427,6 +571,14 @@ func subRpF32(w *warp, in *inst, m uint32) {
 		d[i] = num.SubF32R(x, y, num.RP)
 	}
 }
+func subRpF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.SubF32R(uint32(x), uint32(y), num.RP)) | uint64(num.SubF32R(uint32(x>>32), uint32(y>>32), num.RP))<<32
+	}
+}
 func subRpSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -441,6 +593,14 @@ func subRpFtzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.FtzF32(num.SubF32R(num.FtzF32(x), num.FtzF32(y), num.RP))
+	}
+}
+func subRpFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RP))) | uint64(num.FtzF32(num.SubF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RP)))<<32
 	}
 }
 func subRpFtzSatF32(w *warp, in *inst, m uint32) {
@@ -466,6 +626,14 @@ func mulRnF32(w *warp, in *inst, m uint32) {
 		d[i] = num.MulF32(x, y)
 	}
 }
+func mulRnF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.MulF32(uint32(x), uint32(y))) | uint64(num.MulF32(uint32(x>>32), uint32(y>>32)))<<32
+	}
+}
 func mulRnSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -489,6 +657,14 @@ func mulRnFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.MulF32(num.FtzF32(x), num.FtzF32(y)))
 	}
 }
+func mulRnFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.MulF32(num.FtzF32(uint32(x)), num.FtzF32(uint32(y))))) | uint64(num.FtzF32(num.MulF32(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)))))<<32
+	}
+}
 func mulRnFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -503,6 +679,14 @@ func mulRzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.MulF32R(x, y, num.RZ)
+	}
+}
+func mulRzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.MulF32R(uint32(x), uint32(y), num.RZ)) | uint64(num.MulF32R(uint32(x>>32), uint32(y>>32), num.RZ))<<32
 	}
 }
 func mulRzSatF32(w *warp, in *inst, m uint32) {
@@ -521,6 +705,14 @@ func mulRzFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.MulF32R(num.FtzF32(x), num.FtzF32(y), num.RZ))
 	}
 }
+func mulRzFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RZ))) | uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RZ)))<<32
+	}
+}
 func mulRzFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -535,6 +727,14 @@ func mulRmF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.MulF32R(x, y, num.RM)
+	}
+}
+func mulRmF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.MulF32R(uint32(x), uint32(y), num.RM)) | uint64(num.MulF32R(uint32(x>>32), uint32(y>>32), num.RM))<<32
 	}
 }
 func mulRmSatF32(w *warp, in *inst, m uint32) {
@@ -553,6 +753,14 @@ func mulRmFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.MulF32R(num.FtzF32(x), num.FtzF32(y), num.RM))
 	}
 }
+func mulRmFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RM))) | uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RM)))<<32
+	}
+}
 func mulRmFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -569,6 +777,14 @@ func mulRpF32(w *warp, in *inst, m uint32) {
 		d[i] = num.MulF32R(x, y, num.RP)
 	}
 }
+func mulRpF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.MulF32R(uint32(x), uint32(y), num.RP)) | uint64(num.MulF32R(uint32(x>>32), uint32(y>>32), num.RP))<<32
+	}
+}
 func mulRpSatF32(w *warp, in *inst, m uint32) {
 	d, a, b := &w.r[in.dst], &w.r[in.a], &w.r[in.b]
 	for ; m != 0; m &= m - 1 {
@@ -583,6 +799,14 @@ func mulRpFtzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y := a[i], b[i]
 		d[i] = num.FtzF32(num.MulF32R(num.FtzF32(x), num.FtzF32(y), num.RP))
+	}
+}
+func mulRpFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b := &w.d[in.dst], &w.d[in.a], &w.d[in.b]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y := a[i], b[i]
+		d[i] = uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.RP))) | uint64(num.FtzF32(num.MulF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.RP)))<<32
 	}
 }
 func mulRpFtzSatF32(w *warp, in *inst, m uint32) {
@@ -618,6 +842,14 @@ func fmaRnF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FmaF32Slow(x, y, z)
 	}
 }
+func fmaRnF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FmaF32(uint32(x), uint32(y), uint32(z))) | uint64(num.FmaF32(uint32(x>>32), uint32(y>>32), uint32(z>>32)))<<32
+	}
+}
 func fmaRnSatF32(w *warp, in *inst, m uint32) {
 	d, a, b, c := &w.r[in.dst], &w.r[in.a], &w.r[in.b], &w.r[in.c]
 	for ; m != 0; m &= m - 1 {
@@ -641,6 +873,14 @@ func fmaRnFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.FmaF32(num.FtzF32(x), num.FtzF32(y), num.FtzF32(z)))
 	}
 }
+func fmaRnFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FtzF32(num.FmaF32(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.FtzF32(uint32(z))))) | uint64(num.FtzF32(num.FmaF32(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.FtzF32(uint32(z>>32)))))<<32
+	}
+}
 func fmaRnFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b, c := &w.r[in.dst], &w.r[in.a], &w.r[in.b], &w.r[in.c]
 	for ; m != 0; m &= m - 1 {
@@ -655,6 +895,14 @@ func fmaRzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
 		d[i] = num.FmaF32R(x, y, z, num.RZ)
+	}
+}
+func fmaRzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FmaF32R(uint32(x), uint32(y), uint32(z), num.RZ)) | uint64(num.FmaF32R(uint32(x>>32), uint32(y>>32), uint32(z>>32), num.RZ))<<32
 	}
 }
 func fmaRzSatF32(w *warp, in *inst, m uint32) {
@@ -673,6 +921,14 @@ func fmaRzFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.FmaF32R(num.FtzF32(x), num.FtzF32(y), num.FtzF32(z), num.RZ))
 	}
 }
+func fmaRzFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.FtzF32(uint32(z)), num.RZ))) | uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.FtzF32(uint32(z>>32)), num.RZ)))<<32
+	}
+}
 func fmaRzFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b, c := &w.r[in.dst], &w.r[in.a], &w.r[in.b], &w.r[in.c]
 	for ; m != 0; m &= m - 1 {
@@ -687,6 +943,14 @@ func fmaRmF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
 		d[i] = num.FmaF32R(x, y, z, num.RM)
+	}
+}
+func fmaRmF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FmaF32R(uint32(x), uint32(y), uint32(z), num.RM)) | uint64(num.FmaF32R(uint32(x>>32), uint32(y>>32), uint32(z>>32), num.RM))<<32
 	}
 }
 func fmaRmSatF32(w *warp, in *inst, m uint32) {
@@ -705,6 +969,14 @@ func fmaRmFtzF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FtzF32(num.FmaF32R(num.FtzF32(x), num.FtzF32(y), num.FtzF32(z), num.RM))
 	}
 }
+func fmaRmFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.FtzF32(uint32(z)), num.RM))) | uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.FtzF32(uint32(z>>32)), num.RM)))<<32
+	}
+}
 func fmaRmFtzSatF32(w *warp, in *inst, m uint32) {
 	d, a, b, c := &w.r[in.dst], &w.r[in.a], &w.r[in.b], &w.r[in.c]
 	for ; m != 0; m &= m - 1 {
@@ -721,6 +993,14 @@ func fmaRpF32(w *warp, in *inst, m uint32) {
 		d[i] = num.FmaF32R(x, y, z, num.RP)
 	}
 }
+func fmaRpF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FmaF32R(uint32(x), uint32(y), uint32(z), num.RP)) | uint64(num.FmaF32R(uint32(x>>32), uint32(y>>32), uint32(z>>32), num.RP))<<32
+	}
+}
 func fmaRpSatF32(w *warp, in *inst, m uint32) {
 	d, a, b, c := &w.r[in.dst], &w.r[in.a], &w.r[in.b], &w.r[in.c]
 	for ; m != 0; m &= m - 1 {
@@ -735,6 +1015,14 @@ func fmaRpFtzF32(w *warp, in *inst, m uint32) {
 		i := bits.TrailingZeros32(m) & 31
 		x, y, z := a[i], b[i], c[i]
 		d[i] = num.FtzF32(num.FmaF32R(num.FtzF32(x), num.FtzF32(y), num.FtzF32(z), num.RP))
+	}
+}
+func fmaRpFtzF32x2(w *warp, in *inst, m uint32) {
+	d, a, b, c := &w.d[in.dst], &w.d[in.a], &w.d[in.b], &w.d[in.c]
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		x, y, z := a[i], b[i], c[i]
+		d[i] = uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x)), num.FtzF32(uint32(y)), num.FtzF32(uint32(z)), num.RP))) | uint64(num.FtzF32(num.FmaF32R(num.FtzF32(uint32(x>>32)), num.FtzF32(uint32(y>>32)), num.FtzF32(uint32(z>>32)), num.RP)))<<32
 	}
 }
 func fmaRpFtzSatF32(w *warp, in *inst, m uint32) {

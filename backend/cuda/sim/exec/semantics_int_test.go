@@ -167,6 +167,21 @@ func evaluateBits(o *ptx.Opcode, in operands, width int) (out outcome, ok bool) 
 		for i := 0; i < n && pos+i < width; i++ {
 			out.d = out.d&^(1<<(pos+i)) | bit(word, i, width)<<(pos+i)
 		}
+	case ptx.OpBmsk, ptx.OpSzext:
+		first, n := uint64(uint32(x[0])), uint64(uint32(x[1]))
+		if o.Has(ptx.ModWrap) {
+			first, n = first&31, n&31
+		}
+		for i := range uint64(32) {
+			switch {
+			case o.Op == ptx.OpBmsk && i >= first && i < first+n:
+				out.d |= 1 << i
+			case o.Op == ptx.OpSzext && i < n:
+				out.d |= bit(word, int(i), 32) << i
+			case o.Op == ptx.OpSzext && n > 0 && t.Signed():
+				out.d |= bit(word, int(n-1), 32) << i
+			}
+		}
 	case ptx.OpShf:
 		both := new(big.Int).SetUint64(x[1]<<32 | x[0]&0xffffffff)
 		n := uint(x[2] & 31)

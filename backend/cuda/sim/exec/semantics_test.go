@@ -52,22 +52,26 @@ func evaluate(o *ptx.Opcode, in operands) (out outcome, ok bool) {
 		r := map[ptx.Op]bool{ptx.OpAnd: in.p && in.q, ptx.OpOr: in.p || in.q, ptx.OpXor: in.p != in.q, ptx.OpNot: !in.p, ptx.OpMov: in.p}
 		out.p, ok = r[o.Op]
 		return out, ok
-	case t == ptx.F16x2 || t == ptx.BF16x2 || t == ptx.U16x2 || t == ptx.S16x2:
+	case singles[t] != ptx.NoType:
 		single := *o
-		single.Types = []ptx.Type{map[ptx.Type]ptx.Type{ptx.F16x2: ptx.F16, ptx.BF16x2: ptx.BF16, ptx.U16x2: ptx.U16, ptx.S16x2: ptx.S16}[t]}
+		single.Types = []ptx.Type{singles[t]}
+		width := singles[t].Bits()
 		high := in
 		for i := range high.x {
-			high.x[i] >>= 16
+			high.x[i] >>= width
 		}
 		a, ok1 := evaluate(&single, in)
 		b, ok2 := evaluate(&single, high)
-		return outcome{d: a.d&0xffff | b.d&0xffff<<16}, ok1 && ok2
+		return outcome{d: a.d&(1<<width-1) | b.d<<width}, ok1 && ok2
 	case t >= ptx.F16 && t <= ptx.F64:
 		out.d, ok = evaluateFloat(o, formats[t], in)
 		return out, ok
 	}
 	return evaluateInt(o, in)
 }
+
+// singles are what pairs are pairs of.
+var singles = map[ptx.Type]ptx.Type{ptx.F16x2: ptx.F16, ptx.BF16x2: ptx.BF16, ptx.U16x2: ptx.U16, ptx.S16x2: ptx.S16, ptx.F32x2: ptx.F32}
 
 func pick[T any](c bool, a, b T) T {
 	if c {

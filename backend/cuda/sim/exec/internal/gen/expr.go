@@ -94,6 +94,18 @@ func (e expr) both() expr {
 	}
 }
 
+// halves applies an expression on 32 bits to the two halves of 64.
+func (e expr) halves() expr {
+	return func(x ...jen.Code) *jen.Statement {
+		lo, hi := make([]jen.Code, len(x)), make([]jen.Code, len(x))
+		for i := range x {
+			lo[i] = jen.Uint32().Call(x[i])
+			hi[i] = jen.Uint32().Call(jen.Add(x[i]).Op(">>").Lit(32))
+		}
+		return jen.Uint64().Call(e(lo...)).Op("|").Uint64().Call(e(hi...)).Op("<<").Lit(32)
+	}
+}
+
 // named makes a row of names that mean one thing.
 func named(sig string, lane expr, names ...string) row {
 	return row{names: names, sig: sig, lane: lane}

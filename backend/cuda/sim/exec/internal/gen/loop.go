@@ -15,6 +15,7 @@ type row struct {
 	lane  expr
 	quick func(x []jen.Code) []jen.Code // statements that may store and go on to the next lane, before lane's
 	hot   bool                          // worth a second loop for the whole warp
+	copy  bool                          // the result is the operand: a whole warp is copied at once
 }
 
 // expr makes a lane's result of its operands, each a uint32 or a uint64; of
@@ -125,7 +126,10 @@ func (r row) write(f *jen.File) {
 			body = append(body, r.quick(x)...)
 		}
 		body = append(body, jen.Id("d").Index(jen.Id("i")).Op("=").Add(r.lane(x...)))
-		if r.hot {
+		switch {
+		case r.copy:
+			g.If(jen.Id("m").Op("==").Id("full")).Block(jen.Op("*").Id("d").Op("=").Op("*").Id("a"), jen.Return())
+		case r.hot:
 			g.If(jen.Id("m").Op("==").Id("full")).Block(
 				jen.For(jen.Id("i").Op(":=").Range().Id("d")).Block(body...),
 				jen.Return(),

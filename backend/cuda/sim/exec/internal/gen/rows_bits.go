@@ -27,12 +27,12 @@ func bitRows() []row {
 			named("d=dd", plainInfix(o.op), o.name+".b64"))
 	}
 	logic = append(logic, named("r=r", complement, "not.b32", "not.b16"), named("d=d", complement, "not.b64"))
-	var masks []row
+	var preds []row
 	for _, o := range bitOps {
-		masks = append(masks, named("p=pp", plainInfix(o.op), o.name+".pred"))
+		preds = append(preds, named("p=pp", plainInfix(o.op), o.name+".pred"))
 	}
-	masks = append(masks, named("p=p", complement, "not.pred"), named("p=p", itself, "mov.pred"))
-	return slices.Concat(hot(logic), masks, hot(moves()), hot(shifts()), funnels(), fields32(), permutes())
+	preds = append(preds, named("p=p", complement, "not.pred"), named("p=p", itself, "mov.pred"))
+	return slices.Concat(hot(logic), preds, hot(moves()), hot(shifts()), funnels(), fields32(), masks(), permutes())
 }
 
 // moves are mov, selp and slct, which copy bits whatever their type.
@@ -48,6 +48,7 @@ func moves() []row {
 		named("r=rrp", pick, suffixed("selp", words...)...),
 		named("d=ddp", pick, suffixed("selp", doubles...)...),
 	}
+	rows[0].copy, rows[1].copy = true, true
 	// slct takes the second operand where the third is negative or NaN.
 	for _, c := range []struct{ suffix, keep string }{{"s32", "SignMaskS32"}, {"f32", "SignMaskF32"}, {"ftz.f32", "SignMaskFtzF32"}} {
 		for _, file := range []string{"r", "d"} {
@@ -135,6 +136,27 @@ func fields32() []row {
 			named(t.file+"="+t.file+"rr", call("Bfe"+upper), "bfe."+t.name),
 			named("r="+t.file, find, "bfind."+t.name),
 			named("r="+t.file, amount, "bfind.shiftamt."+t.name))
+	}
+	return rows
+}
+
+// masks make masks and extend fields; a count that is no bit of a word is clamped
+// to 32 or taken modulo it.
+func masks() []row {
+	limit := map[string]func(jen.Code) *jen.Statement{
+		"clamp": func(x jen.Code) *jen.Statement { return jen.Id("min").Call(x, jen.Lit(32)) },
+		"wrap":  func(x jen.Code) *jen.Statement { return jen.Add(x).Op("&").Lit(31) },
+	}
+	var rows []row
+	for _, mode := range []string{"clamp", "wrap"} {
+		rows = append(rows, named("r=rr", func(x ...jen.Code) *jen.Statement {
+			return jen.Qual(numPath, "Bmsk").Call(limit[mode](x[0]), limit[mode](x[1]))
+		}, "bmsk."+mode+".b32"))
+		for _, t := range []typ{u32, s32} {
+			rows = append(rows, named("r=rr", func(x ...jen.Code) *jen.Statement {
+				return jen.Qual(numPath, "Szext"+strings.ToUpper(t.name)).Call(x[0], limit[mode](x[1]))
+			}, "szext."+mode+"."+t.name))
+		}
 	}
 	return rows
 }

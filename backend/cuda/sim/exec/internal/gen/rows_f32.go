@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -80,6 +81,9 @@ func f32Arithmetic() []row {
 						row.lane, row.quick = call("FmaF32Slow"), quickFma
 					}
 					rows = append(rows, row)
+					if sat == "" { // two f32 in 64 bits, the rounding always written
+						rows = append(rows, named(strings.ReplaceAll(op.sig, "r", "d"), e.halves(), modified(op.names[0], r.mod, ftz, "f32x2")))
+					}
 				}
 			}
 		}

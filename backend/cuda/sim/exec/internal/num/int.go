@@ -121,6 +121,15 @@ func Bfi64(a, b uint64, pos, n uint32) uint64 {
 	return b&^mask | a<<(pos&255)&mask
 }
 
+// Bmsk is n bits set from bit pos on, both clamped to 32 (bmsk.clamp) or taken
+// modulo 32 before (bmsk.wrap).
+func Bmsk(pos, n uint32) uint32 { return uint32(1<<n-1) << pos }
+
+// SzextU32 keeps the lowest n bits, n at most 32; SzextS32 extends them by the
+// highest of them.
+func SzextU32(a, n uint32) uint32 { return a & uint32(1<<n-1) }
+func SzextS32(a, n uint32) uint32 { return uint32(int32(a<<(32-n)) >> (32 - n)) }
+
 // FindU32 is the position of the highest bit set, all ones if there is none
 // (bfind); FindS32 finds the highest bit that is not the sign's. FindU64 and
 // FindS64 are their like.

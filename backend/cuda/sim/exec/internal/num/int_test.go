@@ -131,6 +131,15 @@ func TestBitFields(t *testing.T) {
 		}
 	}
 	assert.Equal(t, ^uint32(0), ShiftAmount(FindU32(0), 31))
+	for _, tt := range []struct{ pos, n, want uint32 }{{0, 0, 0}, {3, 5, 0xf8}, {0, 32, 0xffffffff}, {32, 5, 0}, {31, 32, 1 << 31}, {28, 8, 0xf0000000}} {
+		assert.Equal(t, tt.want, Bmsk(tt.pos, tt.n), "%d bits from %d", tt.n, tt.pos)
+	}
+	for _, tt := range []struct{ a, n, unsigned, signed uint32 }{
+		{0xffffffff, 0, 0, 0}, {0xf5, 4, 5, 5}, {0xfd, 4, 13, 0xfffffffd}, {0x87654321, 32, 0x87654321, 0x87654321}, {1, 1, 1, 0xffffffff},
+	} {
+		assert.Equal(t, tt.unsigned, SzextU32(tt.a, tt.n), "%d bits of %#x", tt.n, tt.a)
+		assert.Equal(t, tt.signed, SzextS32(tt.a, tt.n), "%d bits of %#x", tt.n, tt.a)
+	}
 }
 
 func TestPermute(t *testing.T) {
