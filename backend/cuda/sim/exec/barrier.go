@@ -65,6 +65,7 @@ func (w *warp) arrive(gi int, in *inst, pc int32, mm uint32) bool {
 	w.join32(&b.clocks)
 	w.blk.wk.barriers++
 	if op.op == barArrive {
+		w.blk.full(w, b)
 		w.tick(mm)
 		return true
 	}
@@ -74,7 +75,19 @@ func (w *warp) arrive(gi int, in *inst, pc int32, mm uint32) bool {
 	}
 	b.waiting = append(b.waiting, waiter{w, in, mm})
 	w.split(gi, group{pc: pc + 1, mask: mm, state: parked, frame: w.groups[gi].frame}, pc+1)
+	w.blk.full(w, b)
 	return false
+}
+
+// full lets those go that wait at a barrier with a count, as soon as the count is
+// reached: the barrier is then free for the next round.
+func (b *block) full(w *warp, bar *blockBarrier) {
+	if bar.count > 0 && bar.arrived > bar.count {
+		w.fault(BarrierMisuse, 0, "%d threads came to a barrier of %d", bar.arrived, bar.count)
+	}
+	if bar.arrived == bar.count {
+		bar.open()
+	}
 }
 
 // arriving counts threads as a barrier does: lanes that the block does not have
@@ -86,44 +99,40 @@ func (w *warp) arriving(mm uint32) int {
 	return bits.OnesCount32(mm)
 }
 
-// release lets those go whose barrier is complete, and reports whether there were
-// any.
+// release lets those go that wait at a barrier for the whole block, if every
+// thread that has not exited does, and reports whether there were any.
 func (b *block) release() (any bool) {
-	for id := range b.barriers {
-		bar := &b.barriers[id]
-		if bar.count == 0 || !b.complete(bar) {
-			continue
-		}
-		any = true
-		for _, x := range bar.waiting {
-			x.w.acquire(bar.clocks)
-			x.w.unpark(x.mask)
-			if x.in.ctl.barrier.op == barRed {
-				x.w.reduced(x.in, x.mask, bar)
-			}
-		}
-		*bar = blockBarrier{waiting: bar.waiting[:0], clocks: bar.clocks[:0]}
-	}
-	return any
-}
-
-func (b *block) complete(bar *blockBarrier) bool {
-	if bar.count > 0 {
-		if bar.arrived > bar.count {
-			x := bar.waiting[len(bar.waiting)-1]
-			panic(x.w.newFault(BarrierMisuse, bits.TrailingZeros32(x.mask), x.w.pc, fmt.Sprintf("%d threads came to a barrier of %d", bar.arrived, bar.count)))
-		}
-		return bar.arrived == bar.count
-	}
-	waiting := 0
-	for _, x := range bar.waiting {
-		waiting += bits.OnesCount32(x.mask)
-	}
 	alive := 0
 	for _, w := range b.warps {
 		alive += bits.OnesCount32(w.live)
 	}
-	return waiting == alive
+	for id := range b.barriers {
+		bar := &b.barriers[id]
+		if bar.count != -1 {
+			continue
+		}
+		waiting := 0
+		for _, x := range bar.waiting {
+			waiting += bits.OnesCount32(x.mask)
+		}
+		if waiting == alive {
+			bar.open()
+			any = true
+		}
+	}
+	return any
+}
+
+// open lets those go that wait at a barrier.
+func (bar *blockBarrier) open() {
+	for _, x := range bar.waiting {
+		x.w.acquire(bar.clocks)
+		x.w.unpark(x.mask)
+		if x.in.ctl.barrier.op == barRed {
+			x.w.reduced(x.in, x.mask, bar)
+		}
+	}
+	*bar = blockBarrier{waiting: bar.waiting[:0], clocks: bar.clocks[:0]}
 }
 
 // reduced writes the result of a bar.red.

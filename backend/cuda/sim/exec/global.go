@@ -1,7 +1,9 @@
 package exec
 
 import (
+	"fmt"
 	"math/bits"
+	"sort"
 	"unsafe"
 
 	"github.com/sinter-ml/sinter/backend/cuda/ptx"
@@ -58,15 +60,7 @@ func (w *warp) globalFault(in *inst, lane int, a *allocation, n uint64, write bo
 	addr := w.addr[lane]
 	switch {
 	case a == nil:
-		detail := "no allocation is there"
-		if near := find(w.blk.wk.l.allocs, addr); near != nil {
-			detail = "at the end of the " + near.String()
-		} else if near := find(w.blk.wk.l.allocs, addr-gap); near != nil {
-			detail = "behind the " + near.String()
-		} else if near := find(w.blk.wk.l.allocs, addr+gap); near != nil {
-			detail = "before the " + near.String()
-		}
-		w.faultAt(OutOfBounds, in, lane, ptx.Global, addr, "%s", detail)
+		w.faultAt(OutOfBounds, in, lane, ptx.Global, addr, "%s", near(w.blk.wk.l.allocs, addr))
 	case a.freed:
 		w.faultAt(UseAfterFree, in, lane, ptx.Global, addr, "%s", a)
 	case addr-a.base+n > a.size:
@@ -74,6 +68,21 @@ func (w *warp) globalFault(in *inst, lane int, a *allocation, n uint64, write bo
 	case a.readOnly && write:
 		w.faultAt(ReadOnly, in, lane, ptx.Global, addr, "%s", a)
 	}
+}
+
+// near tells which allocation an address misses.
+func near(allocs []*allocation, addr uint64) string {
+	next := sort.Search(len(allocs), func(i int) bool { return allocs[i].base > addr })
+	if next > 0 {
+		a := allocs[next-1]
+		if beyond := addr - a.base - a.size; beyond < gap {
+			return fmt.Sprintf("%d bytes behind the end of the %s", beyond, a)
+		}
+	}
+	if next < len(allocs) && allocs[next].base-addr <= gap {
+		return fmt.Sprintf("%d bytes before the %s", allocs[next].base-addr, allocs[next])
+	}
+	return "no allocation is there"
 }
 
 // countGlobal counts the sectors of a part of a request.
