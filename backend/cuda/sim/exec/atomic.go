@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"math"
 	"math/bits"
 	"sync"
 	"unsafe"
@@ -54,7 +53,7 @@ func combineOf(op *ptx.Opcode) combine {
 				return old - 1
 			}
 		case ptx.ModAdd:
-			return addOf(t)
+			return addOf(op)
 		case ptx.ModMin, ptx.ModMax:
 			return extremeOf(t, m == ptx.ModMin)
 		}
@@ -62,20 +61,12 @@ func combineOf(op *ptx.Opcode) combine {
 	return nil
 }
 
-func addOf(t ptx.Type) combine {
-	switch t {
+func addOf(o *ptx.Opcode) combine {
+	switch o.Type() {
 	case ptx.U32, ptx.S32, ptx.U64, ptx.S64:
 		return func(old, b, _ uint64) uint64 { return old + b }
-	case ptx.F32:
-		return func(old, b, _ uint64) uint64 {
-			return uint64(math.Float32bits(math.Float32frombits(uint32(old)) + math.Float32frombits(uint32(b))))
-		}
-	case ptx.F64:
-		return func(old, b, _ uint64) uint64 {
-			return math.Float64bits(math.Float64frombits(old) + math.Float64frombits(b))
-		}
 	}
-	return nil
+	return addFloats(o)
 }
 
 func extremeOf(t ptx.Type, least bool) combine {
