@@ -18,17 +18,6 @@ func bits64(x float64) uint64 {
 // IsNaN64 reports whether an f64 is NaN.
 func IsNaN64(a uint64) bool { return a<<1 > 0x7ff<<53 }
 
-// SatF64 clamps an f64 to [+0, 1]; NaN gives +0 (.sat).
-func SatF64(a uint64) uint64 {
-	switch {
-	case a >= 1<<63 || a > 0x7ff<<52:
-		return 0
-	case a > 0x3ff<<52:
-		return 0x3ff << 52
-	}
-	return a
-}
-
 // AddF64, SubF64, MulF64, DivF64, RcpF64, SqrtF64 and FmaF64 round to the nearest.
 func AddF64(a, b uint64) uint64    { return bits64(f64(a) + f64(b)) }
 func SubF64(a, b uint64) uint64    { return bits64(f64(a) - f64(b)) }

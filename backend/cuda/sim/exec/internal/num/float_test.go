@@ -164,9 +164,23 @@ func TestModifiers(t *testing.T) {
 			case F32:
 				require.EqualValues(t, f.Sat(v), SatF32(uint32(v)))
 				require.EqualValues(t, f.Ftz(v), FtzF32(uint32(v)))
-			case F64:
-				require.Equal(t, f.Sat(v), SatF64(v))
+			case F16.Format, BF16.Format: // whatever stands above
+				h, junk := Half{f}, uint32(v)|0xabcd0000
+				require.EqualValues(t, f.Sat(v), h.Sat(junk))
+				require.EqualValues(t, f.Ftz(v), h.Ftz(junk))
+				require.EqualValues(t, f.Relu(v), h.Relu(junk))
 			}
+		}
+	}
+}
+
+func TestFormatsHoldOthers(t *testing.T) {
+	formats := []*Format{F64, F32, TF32, F16.Format, BF16.Format, E5M2, E4M3}
+	holds := map[*Format]string{F64: "1111111", F32: "0111111", TF32: "0011111", F16.Format: "0001011", BF16.Format: "0000111", E5M2: "0000010", E4M3: "0000001"}
+	for i, bits := range []int{64, 32, 19, 16, 16, 8, 8} {
+		assert.Equal(t, bits, formats[i].Bits())
+		for j, g := range formats {
+			assert.Equal(t, holds[formats[i]][j] == '1', formats[i].Holds(g), "%d %d", i, j)
 		}
 	}
 }
