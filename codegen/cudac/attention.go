@@ -65,39 +65,68 @@ const (
 	// then 4, 2 and 1).
 	AttentionFMA AttentionClass = iota
 	// AttentionTensor multiplies halves by mma.sync.m16n8k16 and adds in f32: 16
-	// products of a score at once in order of the dims, 16 weighted values at once
-	// in order of the keys. As in FlashAttention-2 (T. Dao, 2023) a weight is
-	// rounded to the dtype of the operands before it multiplies a value; the sum
-	// of the weights is that of the f32 ones.
+	// products of a score at once in order of the dims; 16 weighted values at once
+	// in order of the keys. A weight multiplies a value as the sum of two halves,
+	// the weight rounded and what that leaves: an f32 weight but for its last
+	// bits. The weights of a block of keys are added in 4 lanes, key j in lane
+	// j/2 mod 4 in order, the lanes joined 1 apart, then 2.
 	AttentionTensor
+	// AttentionTensorRounded is AttentionTensor with weights rounded to one half
+	// before they multiply a value, as in FlashAttention-2 (T. Dao, 2023): a third
+	// less work, and results off by a rounding of the operands' dtype. Only where
+	// Target.Relaxed allows.
+	AttentionTensorRounded
 )
 
-func (c AttentionClass) String() string { return [...]string{"fma", "mma.m16n8k16"}[c] }
+func (c AttentionClass) String() string {
+	return [...]string{"fma", "mma.m16n8k16", "mma.m16n8k16 of rounded weights"}[c]
+}
 
-// tensorDims is the longest head dim of AttentionTensor.
+// attentionKinds are the kinds of the variants of each class.
+var attentionKinds = [...]string{AttentionFMA: "attention-simt", AttentionTensor: "attention-mma", AttentionTensorRounded: "attention-mma-rounded"}
+
+// tensorDims is the longest head dim of tensor cores.
 const tensorDims = 256
 
 // AttentionClassOf returns the numeric class of an attention with a head dim of
-// so many elements. It follows from that and the dtypes of the operands.
-func AttentionClassOf(k *codegen.Kernel, dims int) AttentionClass {
-	return AttentionFMA
+// so many elements. It follows from that, the dtypes of the operands and the
+// target.
+func AttentionClassOf(k *codegen.Kernel, dims int, t Target) AttentionClass {
+	of := func(access int) ir.DType { return k.Buffers[k.Accesses[access].Buffer].DType }
+	switch dt := of(queryAccess); {
+	case !dt.IsHalf() || of(keyAccess) != dt || of(valueAccess) != dt || dims > tensorDims:
+		return AttentionFMA
+	case t.Relaxed:
+		return AttentionTensorRounded
+	}
+	return AttentionTensor
 }
 
 func (attentionTemplate) variants(b *binding, t Target) []*Variant {
+	if class := AttentionClassOf(b.k, b.loops[dimLoop].n, t); class != AttentionFMA {
+		return tensorAttentions(b, attentionKinds[class])
+	}
 	return simtAttentions(b)
 }
 
 func (attentionTemplate) check(b *binding, v *Variant) string {
-	if class := AttentionClassOf(b.k, b.l.Dims[b.k.Outer+1]); v.Kind != attentionKinds[class] {
-		return fmt.Sprintf("the class is %v", class)
+	tensor := AttentionClassOf(b.k, b.loops[dimLoop].n, Target{}) != AttentionFMA
+	if tensor != (v.Kind != attentionKinds[AttentionFMA]) {
+		return fmt.Sprintf("a head dim of %d has another class", b.loops[dimLoop].n)
+	}
+	if tensor {
+		return tensorFits(b, v)
 	}
 	return ""
 }
 
-// attentionKinds are the kinds of variants of each class.
-var attentionKinds = map[AttentionClass]string{AttentionFMA: "attention-simt", AttentionTensor: "attention-mma"}
-
-func (attentionTemplate) write(g *generator) { g.simtAttention() }
+func (attentionTemplate) write(g *generator) {
+	if g.v.Kind == attentionKinds[AttentionFMA] {
+		g.simtAttention()
+		return
+	}
+	g.tensorAttention()
+}
 
 // attentionCounts asks for the numbers of queries, value columns and keys.
 func (g *generator) attentionCounts() (queries, values, keys string) {
@@ -172,7 +201,9 @@ func (g *generator) within(access int, at map[int]string) string {
 // its row of the mask begins.
 func (g *generator) visible(query string) {
 	queries, _, keys := g.attentionCounts()
-	g.line("const idx query = %s;", query)
+	if g.k.Attention.HasMask || g.k.Attention.Causal {
+		g.line("const idx query = %s;", query)
+	}
 	g.line("int visible = %s - k_base < %d ? (int)(%s - k_base) : %d;", keys, keyBlock, keys, keyBlock)
 	if g.k.Attention.Causal {
 		g.line("const long long reached = (long long)query + reach - k_base + 1;")
@@ -180,7 +211,9 @@ func (g *generator) visible(query string) {
 	}
 	if g.k.Attention.HasMask {
 		g.line("if (query >= %s) visible = 0;  // there is no mask", queries)
-		g.line("const idx mask_row = mask_at + %s;", g.within(maskAccess, map[int]string{queryLoop: "query", keyLoop: "k_base"}))
+		b := g.k.Accesses[maskAccess].Buffer
+		g.line("const %s* const mask_row = %s + mask_at + (%s);", rawtype(g.k.Buffers[b].DType), g.buffer(b),
+			g.within(maskAccess, map[int]string{queryLoop: "query", keyLoop: "k_base"}))
 	}
 }
 
@@ -194,19 +227,24 @@ func (g *generator) seen(key string) string {
 
 // mask returns the element of the mask of the query for a key of the block.
 func (g *generator) mask(key string) string {
-	return g.element(maskAccess, "mask_row + "+g.within(maskAccess, map[int]string{keyLoop: key}))
+	dt := g.k.Buffers[g.k.Accesses[maskAccess].Buffer].DType
+	return g.using(loadExpr(dt, fmt.Sprintf("mask_row[%s]", g.within(maskAccess, map[int]string{keyLoop: key}))))
 }
 
-// eachKeyBlock opens the loop over the blocks of keys that some of so many
-// queries see.
-func (g *generator) eachKeyBlock(queries int) {
+// keysEnd declares where the keys end that some of so many queries see.
+func (g *generator) keysEnd(queries int) {
 	q, _, keys := g.attentionCounts()
-	g.line("#pragma unroll 1")
-	g.open("for (idx k_base = 0; k_base < %s; k_base += %d)", keys, keyBlock)
+	g.line("idx k_end = %s;", keys)
 	if g.k.Attention.Causal {
-		g.line("const idx q_end = q_base + %d < %s ? q_base + %d : %s;", queries, q, queries, q)
-		g.line("if ((long long)k_base > (long long)q_end - 1 + reach) break;  // no query sees these keys or later ones")
+		g.line("const long long reached = (q_base + %d < %s ? q_base + %d : %s) + reach;", queries, q, queries, q)
+		g.line("if (reached < k_end) k_end = reached < 0 ? 0 : (idx)reached;  // no query sees later keys")
 	}
+}
+
+// eachKeyBlock opens the loop over the blocks of keys.
+func (g *generator) eachKeyBlock() {
+	g.line("#pragma unroll 1")
+	g.open("for (idx k_base = 0; k_base < k_end; k_base += %d)", keyBlock)
 }
 
 // attentionEpilogue writes the rest of the body and the stores, at the point of

@@ -56,12 +56,21 @@ func TestAttentionVariants(t *testing.T) {
 		{ir.F32, attentionSize{2, 3, 1, 200, 64, 64}, []string{"attention-simt [1]", "attention-simt [4]"}},
 		{ir.F64, attentionSize{2, 3, 100, 200, 64, 64}, []string{"attention-simt [2]", "attention-simt [1]"}},
 		{ir.F32, attentionSize{2, 3, 17, 0, 0, 5}, []string{"attention-simt [4]", "attention-simt [1]"}},
+		{ir.BF16, attentionSize{2, 3, 100, 200, 64, 64}, []string{"attention-mma vector=8 [4 64 64]", "attention-mma vector=8 [1 64 64]", "attention-mma [4 64 64]", "attention-mma [1 64 64]"}},
+		{ir.F16, attentionSize{2, 3, 1, 200, 256, 160}, []string{"attention-mma vector=8 [1 256 128]", "attention-mma vector=8 [4 256 128]", "attention-mma [1 256 128]", "attention-mma [4 256 128]"}},
+		{ir.F16, attentionSize{2, 3, 20, 10, 12, 5}, []string{"attention-mma [4 16 16]", "attention-mma [1 16 16]"}},
+		{ir.F16, attentionSize{2, 3, 20, 10, 0, 5}, []string{"attention-mma [4 16 16]", "attention-mma [1 16 16]"}},
+		{ir.BF16, attentionSize{2, 3, 20, 10, 257, 5}, []string{"attention-simt [4]", "attention-simt [1]"}},
 	} {
 		k, l := attentionKernel(c.dt, codegen.AttentionSpec{}, c.size)
 		require.NoError(t, k.Verify())
 		var got []string
 		for _, v := range Candidates(k, l, Ampere, false) {
-			got = append(got, fmt.Sprint(v.Kind, " ", v.Tile))
+			kind := v.Kind
+			if v.Vector > 1 {
+				kind += fmt.Sprint(" vector=", v.Vector)
+			}
+			got = append(got, fmt.Sprint(kind, " ", v.Tile))
 			s, err := Generate(k, v, Ampere, l)
 			require.NoError(t, err)
 			calls, err := s.Bind(l)
