@@ -52,7 +52,10 @@ type statsCmd struct {
 type kernelsCmd struct {
 	source
 	planning
-	Block int `default:"-1" placeholder:"N" help:"Only block N."`
+	Block int      `default:"-1" placeholder:"N" help:"Only block N."`
+	CUDA  bool     `name:"cuda" help:"Also compile a program's kernels for CUDA and run them in an interpreter, on values made up. Needs NVRTC, and ptxas for registers and spills."`
+	Arch  string   `default:"sm_80" placeholder:"sm_80" help:"With -cuda: the architecture."`
+	Show  []string `default:"source,ptx,counts" enum:"source,ptx,counts" help:"With -cuda: what to show of each launch: source (CUDA C++), ptx, counts (what it takes and does)."`
 }
 
 type (
@@ -76,6 +79,9 @@ var examples = []example{
 	{"fuse", "irdump fuse -segment 1 testdata/trace.jsonl", "what a program that ran had planned"},
 	{"stats", "irdump stats testdata/trace.jsonl", "what a program that ran had to do"},
 	{"kernels", "irdump kernels -block 0 testdata/softmax.sinter", "the kernels of the first block"},
+	{"kernels", "irdump kernels -cuda testdata/softmax.sinter", "what they are on a card of NVIDIA, without one"},
+	{"kernels", "irdump kernels -cuda -show counts testdata/softmax.sinter", "only what their launches take and do"},
+	{"kernels", "irdump kernels -cuda -arch sm_90a -json testdata/mlp.sinter", "the same for another architecture, as JSON"},
 	{"rules", "irdump rules", ""},
 	{"fusers", "irdump fusers", ""},
 	{"passes", "irdump passes -json", ""},

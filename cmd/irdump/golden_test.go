@@ -88,6 +88,7 @@ func TestExamples(t *testing.T) {
 		t.Run(e.line, func(t *testing.T) {
 			words := strings.Fields(e.line)
 			require.Equal(t, []string{"irdump", e.command}, words[:2])
+			needsCUDA(t, words...)
 			good(t, words[1:]...)
 			code, help, _ := irdump(t, "", e.command, "-help")
 			assert.Equal(t, exitOK, code)
@@ -115,9 +116,13 @@ func TestDocumentation(t *testing.T) {
 		blocks++
 		line, behind, found := strings.Cut(behind, "\n")
 		require.True(t, found)
-		_, behind, found = strings.Cut(behind, end)
+		shown, behind, found := strings.Cut(behind, end)
 		require.True(t, found)
-		got.WriteString(open + line + "\n" + good(t, strings.Fields(line)...) + end)
+		t.Run(line, func(t *testing.T) {
+			needsCUDA(t, strings.Fields(line)...)
+			shown = good(t, strings.Fields(line)...)
+		})
+		got.WriteString(open + line + "\n" + shown + end)
 		rest = behind
 	}
 	require.GreaterOrEqual(t, blocks, 4)

@@ -21,6 +21,7 @@ type document struct {
 	complete bool
 	segments []trace.Traced
 	counters []map[string]int64 // of each device of a trace
+	planned  *inMemory          // of a program
 }
 
 // load reads the input. A program is planned unless how is nil.

@@ -21,6 +21,7 @@ type blockOfCode struct {
 	Ops     []operation   `json:"operations"`
 	Aliases []trace.Alias `json:"aliases"`
 	Calls   []trace.Call  `json:"calls"`
+	CUDA    []*cudaView   `json:"cuda,omitempty"` // of each call
 }
 
 func (c *kernelsCmd) view(s *trace.Traced) kernelsView {
@@ -52,10 +53,22 @@ func (c *kernelsCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	var cuda *cudaRunner
+	if c.CUDA {
+		if doc.planned == nil {
+			return &usageError{"-cuda is for programs: a trace holds the text of kernels alone"}
+		}
+		if cuda, err = newCUDA(doc.planned, c.Arch, c.Show); err != nil {
+			return err
+		}
+	}
 	all := []kernelsView{}
 	found := false
 	for i := range doc.segments {
 		v := c.view(&doc.segments[i])
+		if err := v.run(cuda); err != nil {
+			return err
+		}
 		found = found || len(v.Blocks) > 0
 		all = append(all, v)
 	}
@@ -65,7 +78,26 @@ func (c *kernelsCmd) Run(s *streams) error {
 	if c.JSON {
 		return doc.writeJSON(s.out, all)
 	}
-	return doc.each(s.out, func(t *trace.Traced) error { return c.view(t).print(s.out) })
+	next := 0
+	return doc.each(s.out, func(*trace.Traced) error { next++; return all[next-1].print(s.out) })
+}
+
+// run adds what the blocks' launches are in CUDA, if that is wanted.
+func (v *kernelsView) run(cuda *cudaRunner) error {
+	if cuda == nil {
+		return nil
+	}
+	for i := range v.Blocks {
+		b := &v.Blocks[i]
+		for call := range b.Calls {
+			launch, err := cuda.launch(b.Block, call)
+			if err != nil {
+				return err
+			}
+			b.CUDA = append(b.CUDA, launch)
+		}
+	}
+	return nil
 }
 
 func (v kernelsView) print(out io.Writer) error {
@@ -80,9 +112,14 @@ func (v kernelsView) print(out io.Writer) error {
 		for _, a := range b.Aliases {
 			fmt.Fprintf(out, "  %%%d is a view of %%%d\n", a.Tensor, a.Of)
 		}
-		for _, call := range b.Calls {
+		for k, call := range b.Calls {
 			fmt.Fprintf(out, "  launch over %s, buffers %s\n", spaces(call), ids(call.Tensors))
 			fmt.Fprint(out, indent(4, call.Kernel))
+			if b.CUDA != nil {
+				if err := b.CUDA[k].print(out); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

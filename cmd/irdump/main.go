@@ -3,7 +3,8 @@
 // reads a program, as text or JSON, and plans it for a device with a fixed
 // profile, or a trace written by SINTER_TRACE, and shows what was planned then.
 //
-// It knows programs, traces and plans as data. It must not run anything.
+// It knows programs, traces and plans as data. It must not run anything but single
+// kernels, in an interpreter, to count what they do.
 package main
 
 import (
@@ -100,11 +101,13 @@ func goStyle(args []string) []string {
 	return out
 }
 
-// indent puts n spaces before each line.
+// indent puts n spaces before each line that is not empty.
 func indent(n int, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(strings.Repeat(" ", n))
+		if line != "\n" {
+			b.WriteString(strings.Repeat(" ", n))
+		}
 		b.WriteString(line)
 	}
 	return b.String()

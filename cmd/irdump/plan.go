@@ -38,7 +38,14 @@ func (how *planning) plan(s *streams, p *ir.Program) (*document, error) {
 		return nil, err
 	}
 	planned := trace.Traced{ID: 1, Segment: trace.Describe(p, seg, plan)}
-	return &document{profile: trace.Profile(profile), segments: []trace.Traced{planned}}, nil
+	return &document{profile: trace.Profile(profile), segments: []trace.Traced{planned}, planned: &inMemory{p, seg, plan}}, nil
+}
+
+// inMemory is a program as it was planned, which a trace does not hold.
+type inMemory struct {
+	program *ir.Program
+	seg     *optimize.Segment
+	plan    *optimize.Plan
 }
 
 // fusers returns the fusers to plan with; the planner leaves out what is off.
