@@ -4,9 +4,9 @@ import "math"
 
 // Bounds on what a text may ask for, so that a bad one cannot exhaust memory.
 const (
-	maxRegs  = 1 << 18 // of a function
-	maxDepth = 64      // of nested scopes and vectors
-	maxBytes = 1 << 31 // of a variable
+	maxRegs  = 1 << 18   // of a function
+	maxDepth = 64        // of nested scopes and vectors
+	maxBytes = 1<<31 - 1 // of a variable
 )
 
 // Parse reads a module. Its error is a *SyntaxError.
