@@ -90,36 +90,12 @@ func parseContractKind(kind string) contractKind {
 func (contractTemplate) variants(b *binding, t Target) []*Variant {
 	_, sides := sidesOf(b.k)
 	c := ClassOf(b.k, b.loops[loopK].n, t)
-	type choice struct {
-		*Variant
-		cost float64
-	}
-	var list []choice
 	var fast [2]loadMode
 	for i := range sides {
 		fast[i] = sides[i].best(b, c)
 	}
-	width := epilogueWidth(b, c)
-	for _, s := range shapesOf(c, &sides) {
-		if !s.fits(c, &sides, t) {
-			continue
-		}
-		for _, split := range []bool{false, true} {
-			if split && c.Split == 1 || split && s.bytes(c, &sides, true) > t.Shared {
-				continue
-			}
-			w := s.share(b, c, t, split)
-			if split && w.parts == 1 || w.blocks() > math.MaxInt32 {
-				continue
-			}
-			v := &Variant{Kind: contractKind{shapeKind(c), fast, split}.String(), Vector: 1, Tile: s.sizes()}
-			if !split {
-				v.Vector = width
-			}
-			list = append(list, choice{v, s.cost(b, c, &sides, t, w)})
-		}
-	}
-	slices.SortStableFunc(list, func(x, y choice) int { return cmp.Compare(x.cost, y.cost) })
+	list := tiledContractions(b, c, t, fast)
+	slices.SortStableFunc(list, func(x, y tiledContraction) int { return cmp.Compare(x.cost, y.cost) })
 	var out []*Variant
 	for _, x := range list {
 		if len(out) < maxContractVariants && x.cost <= hopeless*list[0].cost {
@@ -127,6 +103,34 @@ func (contractTemplate) variants(b *binding, t Target) []*Variant {
 		}
 	}
 	return append(out, lastContract(c, &sides))
+}
+
+// tiledContraction is a variant in tiles, with the time it seems to take.
+type tiledContraction struct {
+	*Variant
+	cost float64
+}
+
+// tiledContractions returns the variants of every tile that reads the operands in
+// the given modes.
+func tiledContractions(b *binding, c Class, t Target, read [2]loadMode) []tiledContraction {
+	_, sides := sidesOf(b.k)
+	width := epilogueWidth(b, c)
+	var list []tiledContraction
+	for _, s := range shapesOf(c, &sides) {
+		for _, split := range []bool{false, true} {
+			w := s.share(b, c, t, split)
+			if split && w.parts == 1 || w.blocks() > math.MaxInt32 || s.bytes(c, &sides, split) > t.Shared {
+				continue
+			}
+			v := &Variant{Kind: contractKind{shapeKind(c), read, split}.String(), Vector: 1, Tile: s.sizes()}
+			if !split {
+				v.Vector = width
+			}
+			list = append(list, tiledContraction{v, s.cost(b, c, &sides, t, w)})
+		}
+	}
+	return list
 }
 
 // maxContractVariants is how many tiles are offered beside the last candidate.

@@ -117,11 +117,6 @@ func (s tileShape) bytes(c Class, sides *[2]side, split bool) int {
 	return max(panels, sums)
 }
 
-// fits reports whether a target has room for the tile.
-func (s tileShape) fits(c Class, sides *[2]side, t Target) bool {
-	return s.bytes(c, sides, false) <= t.Shared
-}
-
 // work is how the tiles of a launch are shared out.
 type work struct {
 	tiles int
