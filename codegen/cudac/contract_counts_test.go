@@ -1,0 +1,79 @@
+package cudac_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
+	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
+	"github.com/sinter-ml/sinter/codegen/cudac"
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// The tiles of large products read and write shared memory without conflicts of
+// banks, whichever way the operands lie.
+func TestContractionBanks(t *testing.T) {
+	c := newContractor(t, cudac.Ampere)
+	for _, f := range []factors{
+		{left: ir.F32, right: ir.F32, result: ir.F32},
+		{left: ir.F32, right: ir.F32, result: ir.F32, rightT: true},
+		{left: ir.F32, right: ir.F32, result: ir.F32, leftT: true},
+		{left: ir.F64, right: ir.F64, result: ir.F64},
+		{left: ir.BF16, right: ir.BF16, result: ir.F32},
+		{left: ir.BF16, right: ir.BF16, result: ir.F32, rightT: true},
+		{left: ir.F16, right: ir.F16, result: ir.F32, leftT: true},
+		{left: ir.I8, right: ir.I8, result: ir.I32, rightT: true},
+		{left: ir.I8, right: ir.I8, result: ir.I32},
+	} {
+		t.Run(f.String(), func(t *testing.T) {
+			k := f.product(128, 128, 64)
+			for _, v := range c.variants(k) {
+				if len(v.Tile) == 0 || v.Tile[0] < 32 || v.Tile[1] < 32 || testing.Short() && v.Tile[0] < 128 {
+					continue
+				}
+				c.run(t, k, v)
+				for _, call := range c.report.Calls {
+					n := call.Counts
+					require.NotZero(t, n.SharedLoads.Wavefronts)
+					assert.Zero(t, n.SharedLoads.Extra+n.SharedStores.Extra, "variant %s, %+v %+v", v, n.SharedLoads, n.SharedStores)
+				}
+			}
+		})
+	}
+}
+
+// No tile spills registers, on any target, and warns of nothing.
+func TestContractionSpills(t *testing.T) {
+	library, assembler := nvrtctest.Require(t), nvrtctest.Assembler(t)
+	ctx := context.Background()
+	for _, target := range []cudac.Target{cudac.Ampere, cudac.Hopper, cudac.Blackwell} {
+		if testing.Short() && target != cudac.Hopper {
+			continue
+		}
+		for i, f := range contractTypes {
+			if testing.Short() && i%6 > 0 {
+				continue
+			}
+			for _, layout := range []factors{{}, {rightT: true}} {
+				f.rightT = layout.rightT
+				k := f.product(2048, 2048, 2048)
+				for _, v := range cudac.Candidates(k.Kernel, k.Launch, target, false) {
+					s, err := cudac.Generate(k.Kernel, v, target, k.Launch)
+					require.NoError(t, err)
+					out, err := library.Compile(ctx, nvrtc.Input{Source: s.Text, Name: "contraction.cu", Arch: target.Arch(), Options: target.Options(), Kind: nvrtc.PTX})
+					require.NoError(t, err, s.Text)
+					assert.Empty(t, out.Log, s.Text)
+					r, err := assembler.Assemble(ctx, out.PTX, target.Arch())
+					require.NoError(t, err)
+					for _, e := range r.Entries {
+						t.Logf("%s %v %s: %d registers", target.Arch(), f, v, e.Registers)
+						assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%s %v %s", target.Arch(), f, v)
+					}
+				}
+			}
+		}
+	}
+}
