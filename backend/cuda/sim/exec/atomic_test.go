@@ -119,3 +119,32 @@ func TestAtomicsOfManyBlocks(t *testing.T) {
 	assert.Equal(t, []uint32{64 * 96, 95}, got)
 	assert.EqualValues(t, 2*64*96, c.Atomics)
 }
+
+// Sums of subnormal and of narrow floats on both kinds of memory.
+func TestAtomicSumsOfFloats(t *testing.T) {
+	for _, c := range []struct {
+		op, reg            string
+		bits               int
+		a, b               uint32
+		onShared, onGlobal uint32
+	}{
+		{"add.f32", "%r", 32, 0x00000001, 0x00000003, 0x00000004, 0},
+		{"add.f32", "%r", 32, 0x00800001, 0x80800000, 0x00000001, 0},
+		{"add.noftz.f16", "%h", 16, 0x3c00, 0x0001, 0x3c00, 0x3c00},
+		{"add.noftz.f16", "%h", 16, 0x0001, 0x0002, 0x0003, 0x0003},
+		{"add.noftz.bf16", "%h", 16, 0x3f80, 0x4000, 0x4040, 0x4040},
+		{"add.noftz.f16x2", "%r", 32, 0x3c004000, 0x3c000001, 0x40004000, 0x40004000},
+		{"add.noftz.bf16x2", "%r", 32, 0x3f804000, 0x40003f80, 0x40404040, 0x40404040},
+	} {
+		mem := exec.NewMemory()
+		out, got := array[uint32](mem, 2)
+		got[0] = c.a
+		src := source(fmt.Sprintf(`
+.shared .align 4 .b32 s; mov.b%[1]d %[2]s1, %[3]d; mov.b%[1]d %[2]s2, %[4]d; st.shared.b32 [s], %[3]d;
+atom.global.%[5]s %[2]s3, [%%out], %[2]s2; atom.shared.%[5]s %[2]s3, [s], %[2]s2; ld.shared.u32 %%r9, [s]; st.global.u32 [%%out+4], %%r9; ret;`,
+			c.bits, c.reg, c.a, c.b, c.op))
+		_, err := exec1(t, src, 1, []exec.Arg{exec.ArgOf(out), exec.ArgOf(uint64(0)), exec.ArgOf(uint64(0)), exec.ArgOf(uint64(0))}, mem)
+		require.NoError(t, err)
+		assert.Equal(t, []uint32{c.onGlobal, c.onShared}, got, "%s of %#x and %#x", c.op, c.a, c.b)
+	}
+}

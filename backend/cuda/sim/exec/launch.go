@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -112,9 +113,9 @@ func (l *launch) extents() error {
 		return bad("a block of %v threads, the kernel was compiled for %d at most", b, product(want))
 	}
 	if want, ok := l.k.entry.Directive("reqntid"); ok {
-		want = append(want, 1, 1)
-		if (Dim{want[0], want[1], want[2]}) != b {
-			return bad("a block of %v threads, the kernel was compiled for %v", b, want[:3])
+		want = append(slices.Clone(want), 1, 1)
+		if d := (Dim{want[0], want[1], want[2]}); d != b {
+			return bad("a block of %v threads, the kernel was compiled for %v", b, d)
 		}
 	}
 	l.shared = l.k.static

@@ -11,6 +11,7 @@ type group struct {
 	mask    uint32
 	state   waiting
 	yielded bool   // others go first
+	ran     uint64 // instructions since it last let others go
 	want    uint32 // of a gathering group: the lanes that must meet
 	frame   *frame
 }
@@ -168,14 +169,16 @@ func (w *warp) runGroup(gi int, limit int32) {
 		if next <= pc && executed >= wk.check {
 			wk.checkLimits(w)
 		}
-		if next <= pc && executed-begin >= slice {
-			w.groups[gi].pc = next
-			w.groups[gi].yielded = true
+		if next <= pc && w.groups[gi].ran+executed-begin >= slice {
+			g := &w.groups[gi]
+			g.pc, g.yielded, g.ran = next, true, 0
 			w.yield = true
 			return
 		}
 		if next != pc+1 && len(w.groups) > 1 {
-			w.groups[gi].pc = next
+			g := &w.groups[gi]
+			g.pc = next
+			g.ran += executed - begin
 			return
 		}
 		pc = next
