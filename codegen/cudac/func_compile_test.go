@@ -147,7 +147,7 @@ func TestFunctionsCompile(t *testing.T) {
 				if testing.Short() && arch != "sm_80" {
 					continue
 				}
-				out, err := l.Compile(t.Context(), nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: arch, Kind: nvrtc.Both})
+				out, err := l.Compile(t.Context(), nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: arch, Options: Ampere.Options(), Kind: nvrtc.Both})
 				require.NoError(t, err)
 				assert.Empty(t, out.Log)
 				assert.NotContains(t, string(out.PTX), ".approx")

@@ -28,7 +28,7 @@ type Input struct {
 	Source  string
 	Name    string   // of the source, for messages: "softmax.cu"
 	Arch    string   // "sm_80", "sm_90a", or "compute_80" for PTX alone
-	Options []string // besides the architecture; nil means Library.Options
+	Options []string // besides the architecture; --minimal is left out where the version does not know it
 	Names   []string // expressions whose names in the output are wanted: "&scale<float>"
 	Kind    Kind
 }
@@ -101,11 +101,7 @@ func (l *Library) prepare(in Input) ([]string, error) {
 		return nil, &InputError{"Kind", in.Arch + " gives no CUBIN, which is for an sm_ architecture"}
 	}
 	a.virtual = in.Kind == PTX
-	options := in.Options
-	if options == nil {
-		options = l.Options()
-	}
-	options = append([]string{"-arch=" + a.String()}, options...)
+	options := append([]string{"-arch=" + a.String()}, l.known(in.Options)...)
 	for field, texts := range map[string][]string{
 		"Source": {in.Source}, "Name": {in.Name}, "Options": options, "Names": in.Names,
 	} {

@@ -17,7 +17,11 @@ import (
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 )
 
-var ctx = context.Background()
+var (
+	ctx = context.Background()
+	// strict options round the product and the sum below apart.
+	strict = []string{"--minimal", "--fmad=false"}
+)
 
 const addSource = `extern "C" __global__ void add(const float* a, const float* b, float* out, unsigned n) {
 	unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -37,7 +41,7 @@ func TestCompile(t *testing.T) {
 		{"sm_90a", nvrtc.Both, ".target sm_90a"},
 		{"sm_100", nvrtc.CUBIN, ""},
 	} {
-		out, err := l.Compile(t.Context(), nvrtc.Input{Source: addSource, Name: "add.cu", Arch: tt.arch, Kind: tt.kind})
+		out, err := l.Compile(t.Context(), nvrtc.Input{Source: addSource, Name: "add.cu", Arch: tt.arch, Kind: tt.kind, Options: strict})
 		require.NoError(t, err, tt.arch)
 		assert.Empty(t, out.Log)
 		assert.Nil(t, out.Lowered)

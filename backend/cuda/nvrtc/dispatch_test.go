@@ -48,29 +48,34 @@ func TestOptions(t *testing.T) {
 	f := &fake{}
 	l := f.loaded(1)
 	in := input
-	in.Kind = Both
-	out, err := l.Compile(t.Context(), in)
-	require.NoError(t, err)
-	assert.Equal(t, "-arch=sm_80\n--std=c++17\n-default-device\n--fmad=false\n--minimal\nsource", string(out.PTX))
-	assert.Equal(t, "CUBIN of source", string(out.CUBIN))
-
+	in.Kind, in.Options = Both, []string{"--minimal", "--own"}
+	ptx := func() string {
+		out, err := l.Compile(t.Context(), in)
+		require.NoError(t, err)
+		return string(out.PTX)
+	}
+	assert.Equal(t, "-arch=sm_80\n--minimal\n--own\nsource", ptx())
 	l.minor = 7
+	assert.Equal(t, "-arch=sm_80\n--own\nsource", ptx(), "it came with 12.8")
+	l.major, l.minor = 13, 0
 	in.Kind, in.Arch = PTX, "sm_100f"
-	out, err = l.Compile(t.Context(), in)
-	require.NoError(t, err)
-	assert.Equal(t, "-arch=compute_100f\n--std=c++17\n-default-device\n--fmad=false\nsource", string(out.PTX))
-	assert.Nil(t, out.CUBIN)
+	assert.Equal(t, "-arch=compute_100f\n--minimal\n--own\nsource", ptx(), "without the assembler")
+	assert.Equal(t, []string{"--minimal", "--own"}, in.Options)
+	in.Options = nil
+	assert.Equal(t, "-arch=compute_100f\nsource", ptx())
+}
 
-	in.Options, in.Kind = []string{"--own"}, CUBIN
-	out, err = l.Compile(t.Context(), in)
-	require.NoError(t, err)
-	assert.Nil(t, out.PTX)
-	in.Kind, in.Options = PTX, []string{}
-	out, err = l.Compile(t.Context(), in)
-	require.NoError(t, err)
-	assert.Equal(t, "-arch=compute_100f\nsource", string(out.PTX))
-	l.major = 13
-	assert.Equal(t, []string{"--std=c++17", "-default-device", "--fmad=false", "--minimal"}, l.Options())
+func TestKinds(t *testing.T) {
+	l := (&fake{}).loaded(1)
+	for kind, want := range map[Kind][2]string{PTX: {"-arch=compute_80\nsource", ""}, CUBIN: {"", "CUBIN of source"}, Both: {"-arch=sm_80\nsource", "CUBIN of source"}} {
+		in := input
+		in.Kind = kind
+		out, err := l.Compile(t.Context(), in)
+		require.NoError(t, err)
+		assert.Equal(t, want, [2]string{string(out.PTX), string(out.CUBIN)})
+		assert.Equal(t, want[0] == "", out.PTX == nil)
+		assert.Equal(t, want[1] == "", out.CUBIN == nil)
+	}
 }
 
 func TestArchitectures(t *testing.T) {

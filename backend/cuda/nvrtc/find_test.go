@@ -87,3 +87,46 @@ func TestWhatIsNoAssembler(t *testing.T) {
 		assert.ErrorContains(t, err, "ptxas, CUDA's assembler of PTX, was not found")
 	}
 }
+
+// A program of the right name is found beside the library, in the place that CUDA
+// has for programs, or in PATH.
+func TestFindAssembler(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+		t.Skip("programs are not files with a mode here")
+	}
+	root := t.TempDir()
+	t.Setenv("PATH", filepath.Join(root, "path"))
+	put := func(parts ...string) string {
+		path := filepath.Join(append([]string{root}, parts...)...)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700))
+		return path
+	}
+	lib := put("cuda", "lib64", "libnvrtc.so.12")
+	for _, folder := range []string{"path", "cuda/bin", "cuda/lib64"} { // each before those so far
+		at := put(folder, "ptxas")
+		for _, named := range []string{lib, filepath.Dir(lib)} {
+			t.Setenv("SINTER_NVRTC", named)
+			a, err := FindAssembler()
+			require.NoError(t, err)
+			assert.Equal(t, at, a.Path())
+		}
+	}
+	require.NoError(t, os.RemoveAll(root))
+	if _, err := os.Stat("/usr/local/cuda"); err == nil {
+		return // the system's is found
+	}
+	_, err := FindAssembler()
+	var e *NotFoundError
+	require.ErrorAs(t, err, &e)
+	assert.GreaterOrEqual(t, len(e.Tried), 3)
+	assert.ErrorContains(t, err, "nvidia-cuda-nvcc-cu12")
+}
+
+func TestResourcesThatWereNotSaid(t *testing.T) {
+	_, err := parseResources("ptxas info    : Compiling entry function 'f' for 'sm_80'\n")
+	require.ErrorContains(t, err, "what kernel f takes was not said")
+	r, err := parseResources("")
+	require.NoError(t, err)
+	assert.Empty(t, r.Entries)
+}

@@ -1,6 +1,7 @@
 package nvrtc
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,14 +49,13 @@ func parseArch(name string) (a arch, ok bool) {
 	return a, a.suffix == ""
 }
 
-// Options are those every kernel is compiled with: C++17, functions without
-// attributes on the device, no declarations of CUDA's run-time library where the
-// version can leave them out, and nothing contracted into FMA, so that a kernel
-// rounds where its operations do.
-func (l *Library) Options() []string {
-	out := []string{"--std=c++17", "-default-device", "--fmad=false"}
-	if l.major > 12 || l.major == 12 && l.minor >= 8 {
-		out = append(out, "--minimal")
-	}
-	return out
+// minimal leaves out declarations that kernels do without, which saves time.
+const minimal = "--minimal"
+
+// known returns the options that this version takes: it can do without some that
+// only save time.
+func (l *Library) known(options []string) []string {
+	return slices.DeleteFunc(slices.Clone(options), func(o string) bool {
+		return o == minimal && (l.major < 12 || l.major == 12 && l.minor < 8)
+	})
 }
