@@ -222,3 +222,64 @@ func TestContractionRandom(t *testing.T) {
 		})
 	}
 }
+
+// Under Relaxed f32 factors are rounded to tf32, ties away from zero; those that
+// are tf32 already give sums as exact as the class of f32.
+func TestContractionTF32(t *testing.T) {
+	target := cudac.Ampere
+	target.Relaxed = true
+	c := newContractor(t, target)
+	for i, f := range []factors{{}, {rightT: true}, {leftT: true}, {offset: 1, padding: 3}} {
+		if testing.Short() && i > 0 {
+			continue
+		}
+		f.left, f.right, f.result = ir.F32, ir.F32, ir.F32
+		k := f.product(67, 48, 1040)
+		for b := range 2 {
+			for at := range len(k.Mem[b]) / 4 {
+				k.Mem[b][4*at], k.Mem[b][4*at+1] = 0, 0 // 8 significant bits
+			}
+		}
+		want := kerneltest.CloneMemory(k.Mem)
+		tolerance, _ := kerneltest.EvaluateWithin(k.Kernel, k.Launch, want)
+		variants := c.variants(k)
+		last := c.run(t, k, variants[len(variants)-1])
+		require.NoError(t, kerneltest.Compare(k.Kernel, want, last, tolerance))
+		for _, v := range variants {
+			require.Contains(t, v.Kind, "mma")
+			assert.Equal(t, last, c.run(t, k, v), "%v, variant %s", f, v)
+		}
+	}
+	one := kerneltest.MatMul([]int{1, 4, 1}, ir.F32).Case
+	kerneltest.WriteElem(one.Mem[0], ir.F32, 0, kerneltest.Value{F: 1})
+	for i, x := range []float64{1 + 0x1p-11, 1 + 0x1p-12, -1 - 0x1p-11, 1 + 0x1p-10} {
+		kerneltest.WriteElem(one.Mem[1], ir.F32, i, kerneltest.Value{F: x})
+	}
+	got := c.run(t, one, c.variants(one)[0])
+	for i, want := range []float64{1 + 0x1p-10, 1, -1 - 0x1p-10, 1 + 0x1p-10} {
+		assert.Equal(t, want, kerneltest.ReadElem(got[2], ir.F32, i).F)
+	}
+}
+
+// A launch whose places need 64 bits gives the bits of one whose places do not.
+func TestContractionWide(t *testing.T) {
+	c := newContractor(t, cudac.Ampere)
+	for i, f := range contractTypes {
+		if testing.Short() && i > 0 || i > 3 {
+			continue
+		}
+		k := f.product(40, 24, 72)
+		near := c.run(t, k, c.variants(k)[0])
+		far := k.Clone()
+		// An axis of length 1 may have any stride.
+		far.Kernel.Outer++
+		far.Launch.Dims = append([]int{1}, far.Launch.Dims...)
+		for a := range far.Launch.Access {
+			far.Launch.Access[a].Strides = append([]int{1 << 40}, far.Launch.Access[a].Strides...)
+		}
+		for _, v := range c.variants(far) {
+			require.True(t, v.Wide)
+			assert.Equal(t, near, c.run(t, far, v), "%v, variant %s", f, v)
+		}
+	}
+}
