@@ -119,10 +119,18 @@ func erfinvF64(x float64) float64 {
 }
 
 // geluF64 takes erfc at −x/√2 in the precision of double, since far out the
-// error of its operand is multiplied by its square.
+// error of its operand is multiplied by its square. Where erfc is subnormal x·½·erfc
+// is −e^(−x²/2)/√(2π) times the asymptotic series 1 − 1/x² + 3/x⁴ − 15/x⁶ + …
 func geluF64(x float64) float64 {
 	if x-x != 0 {
 		return gelu(x)
+	}
+	if x < -37 {
+		w, series := 1/(x*x), 1.0
+		for n := 13.0; n > 0; n -= 2 {
+			series = 1 - float64(float64(n*w)*series)
+		}
+		return -1 / (math.Sqrt2 * math.SqrtPi) * series * expDouble(twoProduct(x, -0.5*x))
 	}
 	z := invSqr2.scale(-x)
 	return 0.5 * x * (math.Erfc(z.hi) - float64(2/math.SqrtPi*math.Exp(-float64(z.hi*z.hi))*z.lo))

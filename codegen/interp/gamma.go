@@ -22,6 +22,8 @@ func lgammaF64(x float64) float64 {
 		return lgamma(x)
 	case x == 1 || x == 2:
 		return 0
+	case math.Abs(x) < 0x1p-60: // 1/Γ(x) is x there, and π/sin πx may overflow
+		return -logF64(math.Abs(x))
 	case x < 0:
 		return logDouble(math.Pi / math.Abs(sinPi(x))).plus(lgammaPositive(1 - x).negate()).value()
 	}

@@ -756,19 +756,19 @@ func loopAtan2F64VV(d []float64, a, b []float64) {
 	b = b[:len(d)]
 	for i, x := range a {
 		y := b[i]
-		d[i] = math.Atan2(x, y)
+		d[i] = atan2(x, y)
 	}
 }
 func loopAtan2F64VS(d []float64, a []float64, y float64) {
 	a = a[:len(d)]
 	for i, x := range a {
-		d[i] = math.Atan2(x, y)
+		d[i] = atan2(x, y)
 	}
 }
 func loopAtan2F64SV(d []float64, x float64, b []float64) {
 	b = b[:len(d)]
 	for i, y := range b {
-		d[i] = math.Atan2(x, y)
+		d[i] = atan2(x, y)
 	}
 }
 func loopAtan2F32VV(d []float32, a, b []float32) {

@@ -167,7 +167,11 @@ func floorDiv(x, y float64) float64 {
 
 func floorDivF32(x, y float32) float32 { return float32(floorDiv(float64(x), float64(y))) }
 
-func atan2F32(x, y float32) float32 { return float32(math.Atan2(float64(x), float64(y))) }
+// atan2 is math.Atan2, which takes the sign of −0 where y/x of a negative y is too
+// small for a float64, with that of y.
+func atan2(y, x float64) float64 { return math.Copysign(math.Atan2(math.Abs(y), x), y) }
+
+func atan2F32(x, y float32) float32 { return float32(atan2(float64(x), float64(y))) }
 func hypotF32(x, y float32) float32 { return float32(math.Hypot(float64(x), float64(y))) }
 func copySignF32(x, y float32) float32 {
 	return math.Float32frombits(math.Float32bits(x)&^(1<<31) | math.Float32bits(y)&(1<<31))

@@ -58,13 +58,20 @@ var inexact = map[ir.ScalarOp]function{
 }
 
 // inexact2 holds the functions of two floats that are not exact.
-var inexact2 = map[ir.ScalarOp]func(x, y float64) float64{ir.SPow: math.Pow, ir.SAtan2: math.Atan2, ir.SHypot: math.Hypot}
+var inexact2 = map[ir.ScalarOp]func(x, y float64) float64{ir.SPow: math.Pow, ir.SAtan2: atan2, ir.SHypot: math.Hypot}
+
+// atan2 is math.Atan2, which takes the sign of −0 where y/x of a negative y is too
+// small for a float64, with that of y.
+func atan2(y, x float64) float64 { return math.Copysign(math.Atan2(math.Abs(y), x), y) }
 
 const inexact2Ulps = 4
 
 // Function returns the definition in float64 of a function of one float that is
 // not exact, nil for another.
 func Function(fn ir.ScalarOp) func(x float64) float64 { return inexact[fn].f }
+
+// Function2 is Function for a function of two floats.
+func Function2(fn ir.ScalarOp) func(x, y float64) float64 { return inexact2[fn] }
 
 // Ulps returns the distance from the exact result that the numeric rules allow
 // a function of floats, in units of the last place: 0 if the result must be the

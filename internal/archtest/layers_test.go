@@ -37,6 +37,7 @@ var layers = []layer{
 	{paths: []string{"codegen"}, notKnow: "recorded operations, devices"},
 	{paths: []string{"fuser"}, notKnow: "streams, devices"},
 	{paths: []string{"optimize"}, notKnow: "which backend runs it"},
+	{paths: []string{"codegen/kerneltest/precise"}, notKnow: "engines, kernels", only: []string{"ir"}, testing: true},
 	{paths: []string{"codegen/kerneltest"}, notKnow: "any one engine, recorded operations", only: []string{"ir", "codegen"}, testing: true},
 	{paths: []string{"codegen/interp", "codegen/cudac"}, notKnow: "the queue", never: []string{"fuser", "optimize"}},
 	{paths: []string{"backend"}, notKnow: "any one backend, the queue", never: []string{"optimize", "codegen/interp"}},

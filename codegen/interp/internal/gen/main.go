@@ -119,7 +119,7 @@ var binary = slices.Concat(
 	call("Remainder", "remainder", f64, f32), call("Remainder", "remainderI64", i64), call("Remainder", "fmodInt", u64),
 	call("Fmod", "fmod", f64, f32), call("Fmod", "fmodInt", i64, u64),
 	call("Pow", "pow", f64), call("Pow", "powF32", f32), call("Pow", "powI64", i64), call("Pow", "powU64", u64),
-	call("Atan2", "math.Atan2", f64), call("Atan2", "atan2F32", f32), call("Hypot", "math.Hypot", f64), call("Hypot", "hypotF32", f32),
+	call("Atan2", "atan2", f64), call("Atan2", "atan2F32", f32), call("Hypot", "math.Hypot", f64), call("Hypot", "hypotF32", f32),
 	call("CopySign", "math.Copysign", f64), call("CopySign", "copySignF32", f32),
 	call("Maximum", "max", f64, f32, i64, u64), call("Minimum", "min", f64, f32, i64, u64),
 	infix("BitAnd", "&", i64, u64), infix("BitOr", "|", i64, u64), infix("BitXor", "^", i64, u64),

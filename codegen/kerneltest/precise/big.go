@@ -1,4 +1,8 @@
-package interp
+// Package precise evaluates scalar functions in arbitrary precision, by their
+// series, for tests of engines: what their errors are measured against.
+//
+// It must not know engines or kernels.
+package precise
 
 import (
 	"math"
@@ -6,11 +10,9 @@ import (
 	"sync"
 )
 
-// Functions of arbitrary precision by their series, for comparing with.
-
-// exactly returns x with enough precision for its exponential, or for what is
+// Of returns x with enough precision for its exponential, or for what is
 // near a constant for small x.
-func exactly(x float64) *big.Float {
+func Of(x float64) *big.Float {
 	_, e := math.Frexp(x)
 	prec := 200 + 2*max(e, -e) + int(min(3*math.Abs(x), 3000))
 	return new(big.Float).SetPrec(uint(prec)).SetFloat64(x)
