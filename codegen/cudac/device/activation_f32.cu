@@ -15,29 +15,36 @@ __device__ __forceinline__ float silu_f32(float x) {
 }
 
 // gelu_f32 is x·Φ(x), with Φ(−a) = ½·erfc(a/√2), within 4 ulps; −∞ gives NaN.
-// Φ(−a)·e^(a²/2) is smooth in t = (a−3)/(a+3): the minimax polynomial of degree
-// 9 for a ≤ 14.5 is 2⁻²⁶ off. The rounding error of a² goes into the exponential
-// and its power of two is multiplied last.
+// For a ≤ 1 Φ is ½ + x·P(x²), of degree 5, 2⁻²⁸ off. Beyond, a·Φ(−a)·e^(a²/2) is
+// smooth in t = (a−2)/(a+2): the minimax polynomial of degree 8 for a ≤ 14.5 is
+// 2⁻²⁵ off; the rounding error of a² goes into the exponential, whose power of two
+// is multiplied last.
 __device__ __forceinline__ float gelu_f32(float x) {
-  float a = fabsf(x);
-  float t = (a - 3.0f) / (a + 3.0f);
-  float g = 0x1.c27ee8p-15f;
-  g = __fmaf_rn(g, t, 0x1.e4b0bep-14f);
-  g = __fmaf_rn(g, t, -0x1.642b5ap-12f);
-  g = __fmaf_rn(g, t, -0x1.01eb2ep-10f);
-  g = __fmaf_rn(g, t, 0x1.7cb9d0p-9f);
-  g = __fmaf_rn(g, t, 0x1.91e062p-8f);
-  g = __fmaf_rn(g, t, -0x1.7a9464p-5f);
-  g = __fmaf_rn(g, t, 0x1.f8baccp-4f);
-  g = __fmaf_rn(g, t, -0x1.a6b66ap-3f);
-  g = __fmaf_rn(g, t, 0x1.f1b89cp-4f);
-  float s = a * a;
+  float a = fabsf(x), s = a * a;
+  float q = -0x1.12067ap-17f;
+  q = __fmaf_rn(q, s, 0x1.e26598p-14f);
+  q = __fmaf_rn(q, s, -0x1.376e60p-10f);
+  q = __fmaf_rn(q, s, 0x1.46d556p-7f);
+  q = __fmaf_rn(q, s, -0x1.105862p-4f);
+  q = __fmaf_rn(q, s, 0x1.988454p-2f);
+  float near = x * __fmaf_rn(q, x, 0.5f);
+  float t = __fmaf_rn(-4.0f, 1.0f / (a + 2.0f), 1.0f);
+  float g = 0x1.5ce544p-10f;
+  g = __fmaf_rn(g, t, -0x1.7319a0p-11f);
+  g = __fmaf_rn(g, t, -0x1.1eb9eap-8f);
+  g = __fmaf_rn(g, t, -0x1.d3b516p-9f);
+  g = __fmaf_rn(g, t, 0x1.28cff6p-6f);
+  g = __fmaf_rn(g, t, 0x1.0c5898p-5f);
+  g = __fmaf_rn(g, t, -0x1.35de36p-3f);
+  g = __fmaf_rn(g, t, 0x1.5d3008p-3f);
+  g = __fmaf_rn(g, t, 0x1.5845dcp-2f);
   int n;
-  float p = exp_split_f32(-0.5f * s, &n);
-  p = __fmaf_rn(p, -0.5f * __fmaf_rn(a, a, -s), p);
-  float tail = g * p;
-  float y = x > 0.0f ? __fmaf_rn(-x, scale_f32(tail, max(n, -200)), x) : scale_f32(x * tail, max(n, -200));
-  return a > 14.5f ? (x < 0.0f ? x * 0.0f : x) : y;
+  float e = expm1_split_f32(-0.5f * s, &n);
+  e = __fmaf_rn(-0.5f * __fmaf_rn(a, a, -s), 1.0f + e, e);
+  float tail = scale_f32(__fmaf_rn(g, e, g), max(n, -200));
+  float y = x > 0.0f ? x - tail : -tail;
+  y = a > 14.5f ? (x < 0.0f ? x * 0.0f : x) : y;
+  return a <= 1.0f ? near : y;
 }
 
 // gelutanh_f32 is ½·x·(1 + tanh u), u = √(2/π)·(x + 0.044715·x³), as x times the

@@ -1,13 +1,13 @@
-// atan_f64 is within 2 ulps: 1/|x| above 1 and (z−1)/(z+1) above tan π/8 lead to
-// |b| ≤ tan π/8, where (atan b − b)/b³ is the minimax polynomial in b² of degree
-// 11: 2⁻⁶³.
-__device__ __forceinline__ double atan_f64(double x) {
-  double a = fabs(x);
-  bool steep = a > 1.0;
-  double z = steep ? 1.0 / a : a;
-  bool wide = z > 0x1.a827999fcef32p-2;
-  double b = wide ? (z - 1.0) / (z + 1.0) : z;
-  double s = b * b, q = 0x1.e8fe1075aa1b7p-7;
+// atan_quotient_f64 is the arc tangent of y/x for finite positive y and x, one of
+// which may be 0, within 1 ulp: a quotient above 1 is inverted and one above
+// tan π/8 turned by π/4, which leads to |b| ≤ tan π/8, where (atan b − b)/b³ is
+// the minimax polynomial in b² of degree 11: 2⁻⁶³.
+__device__ __forceinline__ double atan_quotient_f64(dd y, dd x) {
+  bool steep = y.hi > x.hi;
+  dd num = steep ? x : y, den = steep ? y : x;
+  bool wide = num.hi > 0x1.a827999fcef32p-2 * den.hi;
+  dd b = wide ? dd_div(dd_sub(num, den), dd_add(num, den)) : dd_div(num, den);
+  double s = b.hi * b.hi, q = 0x1.e8fe1075aa1b7p-7;
   q = __fma_rn(q, s, -0x1.1000c6e3ed1b8p-5);
   q = __fma_rn(q, s, 0x1.6ff772bca286bp-5);
   q = __fma_rn(q, s, -0x1.ab40717db7e2ep-5);
@@ -19,16 +19,17 @@ __device__ __forceinline__ double atan_f64(double x) {
   q = __fma_rn(q, s, -0x1.249249246f90dp-3);
   q = __fma_rn(q, s, 0x1.9999999999588p-3);
   q = __fma_rn(q, s, -0x1.5555555555554p-2);
-  double y = __fma_rn(q * s, b, b);
-  if (wide) y = 0x1.921fb54442d18p-1 + (y + 0x1.1a62633145c07p-55);
-  if (steep) y = 0x1.921fb54442d18p+0 - (y - 0x1.1a62633145c07p-54);
-  return copysign_f64(y, x);
+  dd r = fast_sum(b.hi, __fma_rn(q * s, b.hi, b.lo));
+  if (wide) r = dd_add({0x1.921fb54442d18p-1, 0x1.1a62633145c07p-55}, r);
+  if (steep) r = dd_sub({0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54}, r);
+  return r.hi + r.lo;
 }
 
-// atan_quotient_f64 is the arc tangent of x/y.
-__device__ __forceinline__ double atan_quotient_f64(dd x, dd y) {
-  dd q = dd_div(x, y);
-  return atan_f64(q.hi) + q.lo / __fma_rn(q.hi, q.hi, 1.0);
+// atan_f64 is within 1 ulp.
+__device__ __forceinline__ double atan_f64(double x) {
+  double a = fabs(x);
+  double y = atan_quotient_f64({a, 0.0}, {1.0, 0.0});
+  return copysign_f64(a < 0x1p60 ? y : a != a ? a : 0x1.921fb54442d18p+0, x);
 }
 
 // cosine_of_sine is √(1−x²).
@@ -39,7 +40,7 @@ __device__ __forceinline__ double asin_f64(double x) {
   double a = fabs(x);
   if (a == 1.0) return copysign_f64(0x1.921fb54442d18p+0, x);
   if (x == 0.0) return x;
-  return a < 1.0 ? atan_quotient_f64({x, 0.0}, cosine_of_sine(x)) : nan_f64();
+  return a < 1.0 ? copysign_f64(atan_quotient_f64({a, 0.0}, cosine_of_sine(a)), x) : nan_f64();
 }
 
 // acos_f64 is the angle whose tangent is √(1−x²)/x, within 2 ulps.
@@ -53,8 +54,13 @@ __device__ __forceinline__ double acos_f64(double x) {
 // atan2_f64 is the angle of the point (x, y), within 4 ulps.
 __device__ __forceinline__ double atan2_f64(double y, double x) {
   if (x != x || y != y) return nan_f64();
-  double b = fabs(y), a = fabs(x);
-  double z = b == 0.0 ? 0.0 : a == b ? 0x1.921fb54442d18p-1 : atan_f64(b / a);
+  double b = fabs(y), a = fabs(x), z;
+  if (b == a || is_inf_f64(x) || is_inf_f64(y)) {
+    z = b == 0.0 || b < a ? 0.0 : b == a ? 0x1.921fb54442d18p-1 : 0x1.921fb54442d18p+0;
+  } else {
+    double scale = fmax(a, b) > 0x1p1000 ? 0x1p-60 : fmax(a, b) < 0x1p-900 ? 0x1p120 : 1.0;
+    z = atan_quotient_f64({b * scale, 0.0}, {a * scale, 0.0});
+  }
   if (__double_as_longlong(x) < 0) z = 0x1.921fb54442d18p+1 - (z - 0x1.1a62633145c07p-53);
   return copysign_f64(z, y);
 }

@@ -1,61 +1,65 @@
-// erf_near_f64 is erf x for |x| ≤ ½: x + x·E(x²) with the minimax polynomial of
-// degree 9: 2⁻⁵⁶.
+// erf_near_f64 is erf x for |x| ≤ 1: x + x·E(x²) with the minimax polynomial of
+// degree 12: 2⁻⁵⁶.
 __device__ __forceinline__ double erf_near_f64(double x) {
-  double s = x * x, q = -0x1.25d093c7141eep-21;
-  q = __fma_rn(q, s, 0x1.1870295cffa45p-19);
-  q = __fma_rn(q, s, -0x1.fbddac4878646p-17);
-  q = __fma_rn(q, s, 0x1.f9dc845e29bf1p-14);
-  q = __fma_rn(q, s, -0x1.c02ec3f29687dp-11);
-  q = __fma_rn(q, s, 0x1.565bd00396139p-8);
-  q = __fma_rn(q, s, -0x1.b82ce31bca7c1p-6);
-  q = __fma_rn(q, s, 0x1.ce2f21a051477p-4);
-  q = __fma_rn(q, s, -0x1.812746b037a74p-2);
+  double s = x * x, q = 0x1.556e619f86543p-33;
+  q = __fma_rn(q, s, -0x1.d6f3f309a221bp-30);
+  q = __fma_rn(q, s, 0x1.15eb2669ab90dp-26);
+  q = __fma_rn(q, s, -0x1.640d046a21f41p-23);
+  q = __fma_rn(q, s, 0x1.ba76923ba8db9p-20);
+  q = __fma_rn(q, s, -0x1.f4dde3d7701dep-17);
+  q = __fma_rn(q, s, 0x1.f9a3c4583c9f8p-14);
+  q = __fma_rn(q, s, -0x1.c02db983b93e3p-11);
+  q = __fma_rn(q, s, 0x1.565bcd2dbdc54p-8);
+  q = __fma_rn(q, s, -0x1.b82ce3135ac4ep-6);
+  q = __fma_rn(q, s, 0x1.ce2f21a04596fp-4);
+  q = __fma_rn(q, s, -0x1.812746b037a25p-2);
   q = __fma_rn(q, s, 0x1.06eba8214db69p-3);
   return __fma_rn(q, x, x);
 }
 
-// erfcx_f64 is e^z²·erfc z, which is smooth in t = (z−3)/(z+3): the minimax
-// polynomial of degree 23 for 0.49 ≤ z ≤ 27.3 is 2⁻⁵⁵ off.
+// erfcx_f64 is e^z²·erfc z; z + 3 times that is smooth in t = (z−3)/(z+3): the
+// minimax polynomial of degree 22 for 0.46 ≤ z ≤ 27.3 is 2⁻⁵³ off.
 __device__ __forceinline__ double erfcx_f64(double z) {
-  double t = (z - 3.0) / (z + 3.0), g = 0x1.53121dcd58d7ap-29;
-  g = __fma_rn(g, t, 0x1.767f28ae98779p-32);
-  g = __fma_rn(g, t, -0x1.7a6fe43926d55p-27);
-  g = __fma_rn(g, t, -0x1.18f7bf05f85d3p-28);
-  g = __fma_rn(g, t, 0x1.2b91696b6620ap-26);
-  g = __fma_rn(g, t, 0x1.46355d0008b5ap-25);
-  g = __fma_rn(g, t, 0x1.e17ecb86a147ep-27);
-  g = __fma_rn(g, t, -0x1.e57cc29390b38p-23);
-  g = __fma_rn(g, t, -0x1.336b77c5c2171p-22);
-  g = __fma_rn(g, t, 0x1.4eea66c129dcep-20);
-  g = __fma_rn(g, t, 0x1.1c34a9db3f36ap-19);
-  g = __fma_rn(g, t, -0x1.0ba526acbfa85p-17);
-  g = __fma_rn(g, t, -0x1.af82605923d24p-17);
-  g = __fma_rn(g, t, 0x1.0cabcf1ba4534p-14);
-  g = __fma_rn(g, t, 0x1.7ba0dfc274930p-15);
-  g = __fma_rn(g, t, -0x1.39084aaafcb09p-11);
-  g = __fma_rn(g, t, 0x1.73101ea0eaf47p-11);
-  g = __fma_rn(g, t, 0x1.17c838ea6e04bp-8);
-  g = __fma_rn(g, t, -0x1.8fa58eb5e3e98p-6);
-  g = __fma_rn(g, t, 0x1.258b13b01a326p-4);
-  g = __fma_rn(g, t, -0x1.336ffbef08b1ep-3);
-  g = __fma_rn(g, t, 0x1.f6ff204105926p-3);
-  g = __fma_rn(g, t, -0x1.4e102b9cf8513p-2);
-  return __fma_rn(g, t, 0x1.6e9827d229d2dp-3);
+  double t = (z - 3.0) / (z + 3.0), g = 0x1.35c12339deca1p-28;
+  g = __fma_rn(g, t, -0x1.11bbfbeb32a1bp-25);
+  g = __fma_rn(g, t, 0x1.3305d5e30c9e0p-28);
+  g = __fma_rn(g, t, 0x1.f8c0700adb129p-24);
+  g = __fma_rn(g, t, 0x1.2e9231a52e84ap-27);
+  g = __fma_rn(g, t, -0x1.4f1201298a171p-22);
+  g = __fma_rn(g, t, -0x1.7ed07249e6f48p-22);
+  g = __fma_rn(g, t, 0x1.19cafc3f6742cp-20);
+  g = __fma_rn(g, t, 0x1.6e65ca872cb42p-19);
+  g = __fma_rn(g, t, -0x1.400e8fe2dec67p-18);
+  g = __fma_rn(g, t, -0x1.24de0cc16d776p-16);
+  g = __fma_rn(g, t, 0x1.fe143698ebdfap-16);
+  g = __fma_rn(g, t, 0x1.c3217f653d56bp-14);
+  g = __fma_rn(g, t, -0x1.22393022b0fb5p-12);
+  g = __fma_rn(g, t, -0x1.1f78cfb4d84d7p-11);
+  g = __fma_rn(g, t, 0x1.8dae3ab799e75p-9);
+  g = __fma_rn(g, t, -0x1.3dd3e7ce62ef9p-10);
+  g = __fma_rn(g, t, -0x1.b78993d792c5cp-6);
+  g = __fma_rn(g, t, 0x1.e995f11b37a41p-4);
+  g = __fma_rn(g, t, -0x1.3deb21415d7d2p-2);
+  g = __fma_rn(g, t, 0x1.2e326945de19fp-1);
+  g = __fma_rn(g, t, -0x1.c44c471baa37ap-1);
+  g = __fma_rn(g, t, 0x1.12f21ddd9f5e2p+0);
+  return g / (z + 3.0);
 }
 
 // erfc_far_f64 is erfc z for z ≥ ½; e^−z² takes what rounding z² loses.
 __device__ __forceinline__ double erfc_far_f64(double z) {
   dd s = two_product(z, z);
   int n;
-  double p = exp_split_f64(-s.hi, -s.lo, &n);
-  double y = scale_f64(p * erfcx_f64(z), max(n, -2000));
+  dd e = expm1_split_f64(-s.hi, -s.lo, &n);
+  double c = erfcx_f64(z);
+  double y = scale_f64(__fma_rn(c, e.hi + e.lo, c), max(n, -2000));
   return z > 27.3 ? 0.0 : y;
 }
 
 // erf_f64 is within 2 ulps.
 __device__ __forceinline__ double erf_f64(double x) {
   double a = fabs(x);
-  return copysign_f64(a >= 0.5 ? 1.0 - erfc_far_f64(a) : erf_near_f64(a), x);
+  return copysign_f64(a >= 1.0 ? 1.0 - erfc_far_f64(a) : erf_near_f64(a), x);
 }
 
 // erfc_f64 is 1 − erf x within 4 ulps.
@@ -101,7 +105,7 @@ __device__ __forceinline__ double erfinv_f64(double x) {
     p = __fma_rn(p, u, 0x1.6a9ef7b35d6e2p+1);
   }
   double y = a * p;
-  double miss = a > 0.5 ? (1.0 - a) - erfc_far_f64(fmax(y, 0.25)) : erf_f64(y) - a;
+  double miss = a > 0.75 ? (1.0 - a) - erfc_far_f64(y) : erf_near_f64(y) - a;
   double step = miss / (0x1.20dd750429b6dp+0 * exp_f64(-y * y));  // 2/√π
   return copysign_f64(y - step / __fma_rn(y, step, 1.0), x);
 }

@@ -1,19 +1,22 @@
-// exp_split_f32 gives e^x as p·2^n for |x| < 2²⁰: n = round(x/ln 2), and p = e^r
-// for the rest r = x − n·ln 2, |r| ≤ ln2/2 (Cody and Waite; the first step is
-// exact). The polynomial (e^r−1−r)/r² is the minimax one of degree 4: 2⁻²⁸.
-__device__ __forceinline__ float exp_split_f32(float x, int *n) {
+// expm1_split_f32 gives e^x as (1 + q)·2^n for |x| < 2²⁰: n = round(x/ln 2), and
+// q = e^r − 1 for the rest r = x − n·ln 2, |r| ≤ ln2/2 (Cody and Waite; the first
+// step is exact). The polynomial (e^r−1−r)/r² is the minimax one of degree 4: 2⁻²⁸.
+__device__ __forceinline__ float expm1_split_f32(float x, int *n) {
   float shifted = __fmaf_rn(x, 0x1.715476p+0f, 0x1.8p23f);  // the low bits hold n
   float k = shifted - 0x1.8p23f;
-  float r = __fmaf_rn(k, -0x1.62e430p-1f, x);
-  r = __fmaf_rn(k, 0x1.05c610p-29f, r);
+  float main = __fmaf_rn(k, -0x1.62e430p-1f, x), rest = k * 0x1.05c610p-29f;
+  float r = main + rest;
   float q = 0x1.6d6b4ep-10f;
   q = __fmaf_rn(q, r, 0x1.1240aep-7f);
   q = __fmaf_rn(q, r, 0x1.5554cep-5f);
   q = __fmaf_rn(q, r, 0x1.555488p-3f);
   q = __fmaf_rn(q, r, 0.5f);
   *n = __float_as_int(shifted) - 0x4b400000;
-  return __fmaf_rn(q, r * r, r) + 1.0f;
+  return main + __fmaf_rn(q, r * r, rest);
 }
+
+// exp_split_f32 gives e^x as p·2^n for |x| < 2²⁰.
+__device__ __forceinline__ float exp_split_f32(float x, int *n) { return 1.0f + expm1_split_f32(x, n); }
 
 // exp_f32 is e^x within 1 ulp.
 __device__ __forceinline__ float exp_f32(float x) {
@@ -57,7 +60,7 @@ __device__ __forceinline__ float expm1_f32(float x) {
   int n = __float_as_int(shifted) - 0x4b400000;
   float t = __int_as_float((n + 126) << 23);  // 2^(n−1), finite for n = 128
   float y = n == 0 ? p : 2.0f * __fmaf_rn(p, t, t - 0.5f);
-  y = x > 100.0f ? inf_f32() : y;
+  y = x > 89.0f ? inf_f32() : y;
   y = x < -30.0f ? -1.0f : y;
   return x == 0.0f ? x : y;
 }

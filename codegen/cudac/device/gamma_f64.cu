@@ -45,6 +45,7 @@ __device__ __forceinline__ double lgamma_f64(double x) {
   if (is_inf_f64(x) || x <= 0.0 && x == trunc(x)) return inf_f64();
   if (x == 1.0 || x == 2.0) return 0.0;
   if (x > 1e300) return x * (log_f64(x) - 1.0);
+  if (fabs(x) < 0x1p-60) return -log_f64(fabs(x));
   dd y = lgamma_positive_f64(x < 0.0 ? 1.0 - x : x);
   if (x < 0.0) y = dd_sub(log_dd(0x1.921fb54442d18p+1 / fabs(sin_pi_f64(x))), y);
   return y.hi + y.lo;

@@ -31,7 +31,8 @@ __device__ __forceinline__ float quadrant_f32(float x, int *quadrant) {
     float y = __fmaf_rn(n, -0x1.921fb6p+0f, x);
     y = __fmaf_rn(n, 0x1.777a5cp-25f, y);
     *quadrant = __float_as_int(shifted) & 3;
-    return __fmaf_rn(n, 0x1.ee59dap-50f, y);
+    y = __fmaf_rn(n, 0x1.ee59dap-50f, y);
+    return n == 0.0f ? x : y;  // −0 is kept
   }
   if (!(a < inf_f32())) {
     *quadrant = 0;
