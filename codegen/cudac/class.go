@@ -42,10 +42,13 @@ const (
 	TensorTF32
 	// TensorByte is mma.sync.m16n8k32 of 8-bit integers: exact.
 	TensorByte
+	// TensorGroup is wgmma.mma_async.m64nNk16 of f16 or bf16, which four warps
+	// share. Only where Target.Wgmma asks for it.
+	TensorGroup
 )
 
 func (i Instruction) String() string {
-	return [...]string{"fma", "integer", "mma.m16n8k16", "mma.m16n8k8.tf32", "mma.m16n8k32"}[i]
+	return [...]string{"fma", "integer", "mma.m16n8k16", "mma.m16n8k8.tf32", "mma.m16n8k32", "wgmma.m64nNk16"}[i]
 }
 
 // tensor reports whether i is an instruction of tensor cores.
@@ -70,7 +73,9 @@ func ClassOf(k *codegen.Kernel, K int, t Target) Class {
 			c.Instruction = TensorByte
 		}
 	case left != right:
-	case left == ir.F16 || left == ir.BF16:
+	case left.IsHalf() && t.Wgmma && t.Specific && t.SM == 90:
+		c.Instruction = TensorGroup
+	case left.IsHalf():
 		c.Instruction = TensorHalf
 	case left == ir.F32 && t.Relaxed:
 		c.Instruction = TensorTF32

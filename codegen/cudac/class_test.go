@@ -22,8 +22,8 @@ func matMulKernel(left, right, result ir.DType) *codegen.Kernel {
 }
 
 func TestClassOf(t *testing.T) {
-	relaxed := Ampere
-	relaxed.Relaxed = true
+	relaxed, groups, elsewhere := Ampere, Hopper, Blackwell
+	relaxed.Relaxed, groups.Wgmma, elsewhere.Wgmma = true, true, true
 	for _, c := range []struct {
 		left, right, result ir.DType
 		k                   int
@@ -37,6 +37,9 @@ func TestClassOf(t *testing.T) {
 		{ir.F64, ir.F64, ir.F64, 4096, relaxed, Class{FusedMultiplyAdd, 256, 16, ir.F64}},
 		{ir.BF16, ir.BF16, ir.F32, 4096, Ampere, Class{TensorHalf, 1024, 4, ir.F32}},
 		{ir.F16, ir.F16, ir.F32, 1, Hopper, Class{TensorHalf, 1024, 1, ir.F32}},
+		{ir.F16, ir.F16, ir.F32, 2048, groups, Class{TensorGroup, 1024, 2, ir.F32}},
+		{ir.F32, ir.F32, ir.F32, 1, groups, Class{FusedMultiplyAdd, 256, 1, ir.F32}},
+		{ir.BF16, ir.BF16, ir.F32, 1, elsewhere, Class{TensorHalf, 1024, 1, ir.F32}},
 		{ir.F16, ir.BF16, ir.F32, 1, Ampere, Class{FusedMultiplyAdd, 256, 1, ir.F32}},
 		{ir.F32, ir.BF16, ir.F32, 1, relaxed, Class{FusedMultiplyAdd, 256, 1, ir.F32}},
 		{ir.F8E4M3, ir.F8E4M3, ir.F32, 1, Ampere, Class{FusedMultiplyAdd, 256, 1, ir.F32}},

@@ -53,7 +53,7 @@ func (b *binding) still(s *side, end int) int {
 // contractKind is a variant's kind, taken apart. Its text is base-left-right,
 // with "-split" where blocks of k are shared out.
 type contractKind struct {
-	base  string // "mma", "simt" or "plain"
+	base  string // one of those below
 	read  [2]loadMode
 	split bool
 }
@@ -71,6 +71,7 @@ func (c contractKind) String() string {
 
 const (
 	tensorKind = "mma"   // tensor cores
+	groupKind  = "wgmma" // tensor cores, driven by groups of warps
 	simtKind   = "simt"  // a register tile for each thread
 	plainKind  = "plain" // a result for each thread
 )
@@ -141,7 +142,10 @@ const hopeless = 3
 
 // shapeKind returns the kind of tiles of a numeric class.
 func shapeKind(c Class) string {
-	if c.Instruction.tensor() {
+	switch {
+	case c.Instruction == TensorGroup:
+		return groupKind
+	case c.Instruction.tensor():
 		return tensorKind
 	}
 	return simtKind
@@ -154,7 +158,7 @@ func lastContract(c Class, sides *[2]side) *Variant {
 	if !c.Instruction.tensor() {
 		return &Variant{Kind: plainKind, Vector: 1}
 	}
-	return &Variant{Kind: contractKind{base: tensorKind}.String(), Vector: 1, Tile: lastTensorShape(c, sides).sizes()}
+	return &Variant{Kind: contractKind{base: shapeKind(c)}.String(), Vector: 1, Tile: lastTensorShape(c, sides).sizes()}
 }
 
 func (contractTemplate) check(b *binding, v *Variant) string {

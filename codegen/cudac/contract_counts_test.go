@@ -10,6 +10,7 @@ import (
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 	"github.com/sinter-ml/sinter/codegen/cudac"
+	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -17,7 +18,7 @@ import (
 // banks, whichever way the operands lie.
 func TestContractionBanks(t *testing.T) {
 	c := newContractor(t, cudac.Ampere)
-	for _, f := range []factors{
+	for i, f := range []factors{
 		{left: ir.F32, right: ir.F32, result: ir.F32},
 		{left: ir.F32, right: ir.F32, result: ir.F32, rightT: true},
 		{left: ir.F32, right: ir.F32, result: ir.F32, leftT: true},
@@ -28,6 +29,9 @@ func TestContractionBanks(t *testing.T) {
 		{left: ir.I8, right: ir.I8, result: ir.I32, rightT: true},
 		{left: ir.I8, right: ir.I8, result: ir.I32},
 	} {
+		if testing.Short() && i%4 > 0 {
+			continue
+		}
 		t.Run(f.String(), func(t *testing.T) {
 			k := f.product(128, 128, 64)
 			for _, v := range c.variants(k) {
@@ -45,35 +49,58 @@ func TestContractionBanks(t *testing.T) {
 	}
 }
 
-// No tile spills registers, on any target, and warns of nothing.
-func TestContractionSpills(t *testing.T) {
+// assemble compiles every candidate of a product, which must warn of nothing, and
+// returns what each entry takes.
+func assemble(t *testing.T, k kerneltest.Case, target cudac.Target, check func(v *cudac.Variant, e nvrtc.Entry)) {
 	library, assembler := nvrtctest.Require(t), nvrtctest.Assembler(t)
 	ctx := context.Background()
+	for _, v := range cudac.Candidates(k.Kernel, k.Launch, target, false) {
+		s, err := cudac.Generate(k.Kernel, v, target, k.Launch)
+		require.NoError(t, err)
+		out, err := library.Compile(ctx, nvrtc.Input{Source: s.Text, Name: "contraction.cu", Arch: target.Arch(), Options: target.Options(), Kind: nvrtc.PTX})
+		require.NoError(t, err, s.Text)
+		assert.Empty(t, out.Log, s.Text)
+		r, err := assembler.Assemble(ctx, out.PTX, target.Arch())
+		require.NoError(t, err)
+		for _, e := range r.Entries {
+			t.Logf("%s %s: %d registers", target.Arch(), v, e.Registers)
+			check(v, e)
+		}
+	}
+}
+
+// No tile spills registers, on any target.
+func TestContractionSpills(t *testing.T) {
 	for _, target := range []cudac.Target{cudac.Ampere, cudac.Hopper, cudac.Blackwell} {
 		if testing.Short() && target != cudac.Hopper {
 			continue
 		}
 		for i, f := range contractTypes {
-			if testing.Short() && i%6 > 0 {
-				continue
-			}
-			for _, layout := range []factors{{}, {rightT: true}} {
-				f.rightT = layout.rightT
-				k := f.product(2048, 2048, 2048)
-				for _, v := range cudac.Candidates(k.Kernel, k.Launch, target, false) {
-					s, err := cudac.Generate(k.Kernel, v, target, k.Launch)
-					require.NoError(t, err)
-					out, err := library.Compile(ctx, nvrtc.Input{Source: s.Text, Name: "contraction.cu", Arch: target.Arch(), Options: target.Options(), Kind: nvrtc.PTX})
-					require.NoError(t, err, s.Text)
-					assert.Empty(t, out.Log, s.Text)
-					r, err := assembler.Assemble(ctx, out.PTX, target.Arch())
-					require.NoError(t, err)
-					for _, e := range r.Entries {
-						t.Logf("%s %v %s: %d registers", target.Arch(), f, v, e.Registers)
-						assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%s %v %s", target.Arch(), f, v)
-					}
+			for j, layout := range []factors{{}, {rightT: true}} {
+				if testing.Short() && i+j != 2 {
+					continue // bf16, and what comes before it transposed
 				}
+				f.rightT = layout.rightT
+				assemble(t, f.product(2048, 2048, 2048), target, func(v *cudac.Variant, e nvrtc.Entry) {
+					assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%s %v %s", target.Arch(), f, v)
+				})
 			}
 		}
+	}
+}
+
+// Groups of warps are compiled and assembled; no interpreter executes them yet.
+func TestContractionGroups(t *testing.T) {
+	target := cudac.Hopper
+	target.Wgmma = true
+	for i, f := range []factors{{left: ir.BF16, right: ir.BF16}, {left: ir.F16, right: ir.F16, rightT: true}, {left: ir.BF16, right: ir.BF16, leftT: true, rightT: true}, {left: ir.F16, right: ir.F16, leftT: true}, {left: ir.F16, right: ir.F16, offset: 1, padding: 3}} {
+		if testing.Short() && i > 0 {
+			continue
+		}
+		f.result = ir.F32
+		assemble(t, f.product(1024, 1536, 2048), target, func(v *cudac.Variant, e nvrtc.Entry) {
+			assert.Contains(t, v.Kind, "wgmma")
+			assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%v %s", f, v)
+		})
 	}
 }

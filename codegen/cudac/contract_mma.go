@@ -83,9 +83,12 @@ func (c *contraction) fragments() []int { return []int{c.shape.warpM() / 16, c.s
 func (c *contraction) tensorPlace(i int, line, k string) string {
 	size := c.sides[i].dtype.Size()
 	c.need("piece")
-	row, column, pieces := line, k, panelRow/vectorBytes
+	row, column, pieces := line, k, c.class.panelRow()/vectorBytes
 	if c.transposed(i) {
 		row, column, pieces = k, line, c.shape.lines(i)*size/vectorBytes
+		if c.class.Instruction == TensorGroup {
+			return c.groupPlace(line, k)
+		}
 	}
 	width := vectorBytes / size
 	return fmt.Sprintf("piece<%d>(%s, %s / %d) + %s %% %d * %d", pieces, row, column, width, column, width, size)
@@ -95,7 +98,7 @@ func (c *contraction) tensorPlace(i int, line, k string) string {
 func (c *contraction) multiplyTensor() {
 	dims := c.fragments()
 	c.line("#pragma unroll")
-	c.open("for (int step = 0; step < %d; step++)", panelRow/32)
+	c.open("for (int step = 0; step < %d; step++)", c.class.panelRow()/32)
 	c.line("unsigned int left[%d][4], right[%d][2];", dims[0], dims[1])
 	c.line("#pragma unroll")
 	c.open("for (int i = 0; i < %d; i++)", dims[0])
@@ -138,7 +141,7 @@ func (c *contraction) readFragment(i int, into string) {
 	}
 	c.need("read_matrices")
 	c.line("read_matrices(panels + %s + piece<%d>(%s + lane %% 8 + %s * 8, step * 2 + %s), %s);",
-		start, panelRow/vectorBytes, first, highLine, highK, into)
+		start, c.class.panelRow()/vectorBytes, first, highLine, highK, into)
 }
 
 // round writes the rounding of n factors to tf32.

@@ -28,18 +28,29 @@ var (
 		{m: 8, n: 128, k: 8, stages: 4, warpsM: 1, warpsN: 4, lanesM: 1},
 		{m: 128, n: 8, k: 8, stages: 4, warpsM: 4, warpsN: 1, lanesM: 32},
 	}
-	// Panels of tensor cores hold panelRow bytes of k, whatever an element has.
+	// Panels of tensor cores hold Class.panelRow bytes of k, whatever an element has.
 	tensorShapes = []tileShape{
 		{m: 128, n: 128, stages: 4, warpsM: 2, warpsN: 4},
 		{m: 64, n: 64, stages: 4, warpsM: 2, warpsN: 2},
 		{m: 16, n: 64, stages: 4, warpsM: 1, warpsN: 4},
 		{m: 64, n: 16, stages: 4, warpsM: 4, warpsN: 1},
 	}
+	// Groups of four warps take 64 lines of the left operand and all of the right.
+	groupShapes = []tileShape{
+		{m: 128, n: 128, stages: 4, warpsM: 8, warpsN: 1},
+		{m: 64, n: 64, stages: 4, warpsM: 4, warpsN: 1},
+	}
 )
 
-// panelRow is how many bytes along k a panel of tensor cores holds: two
-// instructions' worth.
-const panelRow = 64
+// panelRow returns how many bytes along k a panel of tensor cores holds: two
+// instructions' worth, or four for a group of warps, whose rows have all pieces
+// that change places.
+func (c Class) panelRow() int {
+	if c.Instruction == TensorGroup {
+		return 128
+	}
+	return 64
+}
 
 // shapesOf returns the tiles of a numeric class.
 func shapesOf(c Class, sides *[2]side) []tileShape {
@@ -49,9 +60,13 @@ func shapesOf(c Class, sides *[2]side) []tileShape {
 		}
 		return simtShapes4
 	}
+	list := tensorShapes
+	if c.Instruction == TensorGroup {
+		list = groupShapes
+	}
 	var out []tileShape
-	for _, s := range tensorShapes {
-		s.k = panelRow / sides[0].panelType(c).Size()
+	for _, s := range list {
+		s.k = c.panelRow() / sides[0].panelType(c).Size()
 		out = append(out, s)
 	}
 	return out
@@ -92,7 +107,7 @@ func (s tileShape) pitch(i, size int) int { return s.lines(i) + vectorBytes/size
 func (s tileShape) panelBytes(c Class, sides *[2]side, i int) int {
 	size := sides[i].panelType(c).Size()
 	if c.Instruction.tensor() {
-		return s.lines(i) * panelRow
+		return s.lines(i) * c.panelRow()
 	}
 	return s.k * s.pitch(i, size) * size
 }
@@ -149,6 +164,7 @@ const (
 	simtPerClock   = 128.0
 	doublePerClock = 32.0
 	tensorPerClock = 1024.0 // of factors of two bytes
+	groupPerClock  = 2048.0
 )
 
 // cost estimates the time of a launch in clock cycles.
@@ -156,6 +172,8 @@ func (s tileShape) cost(b *binding, c Class, sides *[2]side, t Target, w work) f
 	size := sides[0].panelType(c).Size()
 	rate := simtPerClock * min(1, float64(s.m*s.n)/(128*64)+0.25)
 	switch {
+	case c.Instruction == TensorGroup:
+		rate = groupPerClock * min(1, float64(s.m*s.n)/(128*128)+0.1)
 	case c.Instruction.tensor():
 		rate = tensorPerClock * 2 / float64(size) * min(1, float64(s.m*s.n)/(128*128)+0.1)
 	case c.Accumulator.Size() == 8:

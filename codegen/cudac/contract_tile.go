@@ -37,7 +37,7 @@ func (c *contraction) place() {
 		return c.count(name, func(b *binding) int { return (b.loops[loop].n + size - 1) / size })
 	}
 	tilesM, tilesN := tiles("m_tiles", loopM, s.m), tiles("n_tiles", loopN, s.n)
-	c.line("extern __shared__ __align__(128) unsigned char shared[];")
+	c.line("extern __shared__ __align__(1024) unsigned char shared[];")
 	c.line("const unsigned int panels = (unsigned int)__cvta_generic_to_shared(shared);")
 	c.line("const int lane = (int)(threadIdx.x %% 32), warp = (int)(threadIdx.x / 32);")
 	c.line("const int warp_m = warp / %d, warp_n = warp %% %d;", s.warpsN, s.warpsN)
@@ -85,6 +85,10 @@ func (c *contraction) pipeline() {
 	c.open("if (t >= %s)", start)
 	c.need("copies_wait")
 	c.line("copies_wait<%d>();    // panel t is here", ahead-1)
+	if c.class.Instruction == TensorGroup {
+		c.need("group_wait")
+		c.line("group_sees();")
+	}
 	c.line("__syncthreads();")
 	c.close("")
 	c.open("if (t + %d < %s)", ahead, last)
@@ -161,9 +165,12 @@ func (c *contraction) addSums() { c.eachSum("total%[1]s = total%[1]s + sum%[1]s,
 
 // multiply writes the products of one panel.
 func (c *contraction) multiply() {
-	if c.class.Instruction.tensor() {
+	switch {
+	case c.class.Instruction == TensorGroup:
+		c.multiplyGroup()
+	case c.class.Instruction.tensor():
 		c.multiplyTensor()
-	} else {
+	default:
 		c.multiplySimt()
 	}
 }

@@ -16,6 +16,9 @@ type Target struct {
 	SMs int
 	// Shared is how many bytes of shared memory a block may have at most.
 	Shared int
+	// Wgmma takes the instructions of warp groups for products of halves, where
+	// the architecture has them: another numeric class, of this option.
+	Wgmma bool
 	// Relaxed allows faster arithmetic in another numeric class (TF32).
 	Relaxed bool
 }
