@@ -1,9 +1,11 @@
 package cudac
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,23 +23,41 @@ import (
 // device is a module of entry points as NVRTC compiled it, run by the interpreter
 // of PTX.
 type device struct {
+	once    sync.Once
+	output  *nvrtc.Output
 	program *exec.Program
+	err     error
 	entries map[string]entryPoint
 }
 
-func compileFor(t *testing.T, l *nvrtc.Library, name string, entries []entryPoint) *device {
+// devices holds the modules compiled so far, by name.
+var devices sync.Map
+
+// compiled returns a module for sm_80, compiled once for all tests.
+func compiled(t *testing.T, l *nvrtc.Library, name string, entries []entryPoint) *device {
 	t.Helper()
-	out, err := l.Compile(t.Context(), nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: "compute_80"})
-	require.NoError(t, err)
-	m, err := ptx.Parse(string(out.PTX))
-	require.NoError(t, err)
-	p, err := exec.Load(m)
-	require.NoError(t, err)
-	d := &device{program: p, entries: map[string]entryPoint{}}
+	found, _ := devices.LoadOrStore(name, &device{})
+	d := found.(*device)
+	d.once.Do(func() { d.err = d.compile(t.Context(), l, name, entries) })
+	require.NoError(t, d.err)
+	return d
+}
+
+func (d *device) compile(ctx context.Context, l *nvrtc.Library, name string, entries []entryPoint) (err error) {
+	d.output, err = l.Compile(ctx, nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: "sm_80", Kind: nvrtc.Both})
+	if err != nil {
+		return err
+	}
+	m, err := ptx.Parse(string(d.output.PTX))
+	if err != nil {
+		return err
+	}
+	d.entries = map[string]entryPoint{}
 	for _, e := range entries {
 		d.entries[e.name] = e
 	}
-	return d
+	d.program, err = exec.Load(m)
+	return err
 }
 
 // call runs an entry on n elements and writes its results into out.
@@ -180,7 +200,7 @@ func eachFunction(t *testing.T, want func(fn ir.ScalarOp) bool, f func(t *testin
 		}
 		t.Run(fn.String(), func(t *testing.T) {
 			t.Parallel()
-			f(t, compileFor(t, l, fn.String(), applyEntries(fn)), fn)
+			f(t, compiled(t, l, fn.String(), applyEntries(fn)), fn)
 		})
 	}
 }

@@ -51,7 +51,7 @@ func TestCastsAreExact(t *testing.T) {
 	for _, from := range ir.DTypes() {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
-			d := compileFor(t, l, from.String(), moveEntries(from))
+			d := compiled(t, l, movesOf(from), moveEntries(from))
 			values := castInputs(from)
 			operand := laidOut(from.Compute(), values)
 			for _, to := range ir.DTypes() {
@@ -81,7 +81,7 @@ func TestLoadsAndStores(t *testing.T) {
 	for _, dt := range ir.DTypes() {
 		t.Run(dt.String(), func(t *testing.T) {
 			t.Parallel()
-			d := compileFor(t, l, dt.String(), moveEntries(dt))
+			d := compiled(t, l, movesOf(dt), moveEntries(dt))
 			values := castInputs(dt)
 			raw, register := laidOut(dt, values), laidOut(dt.Compute(), values)
 			out := kerneltest.Alloc(len(register))
@@ -109,7 +109,7 @@ func TestBitcasts(t *testing.T) {
 	for _, from := range ir.DTypes() {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
-			d := compileFor(t, l, from.String(), moveEntries(from))
+			d := compiled(t, l, movesOf(from), moveEntries(from))
 			values := castInputs(from)
 			for _, to := range ir.DTypes() {
 				if from.Size() != to.Size() || from == ir.Bool || to == ir.Bool {
@@ -133,7 +133,7 @@ func TestBitcasts(t *testing.T) {
 // normal numbers are near those of the formula in float64.
 func TestRandomNumbers(t *testing.T) {
 	l := nvrtctest.Require(t)
-	d := compileFor(t, l, "random", randomEntries())
+	d := compiled(t, l, "random", randomEntries())
 	r := rand.New(rand.NewPCG(4, 4))
 	n := samples() / 4
 	seeds, offsets, positions := make([]kerneltest.Value, n), make([]kerneltest.Value, n), make([]kerneltest.Value, n)
