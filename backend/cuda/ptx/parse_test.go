@@ -47,12 +47,15 @@ func withoutLines(m *ptx.Module) *ptx.Module {
 	return m
 }
 
-// compile makes PTX of a source of testdata with the options of the product.
+// options are those of the product.
+var options = []string{"--std=c++17", "-default-device", "--minimal", "--fmad=false"}
+
+// compile makes PTX of a source of testdata.
 func compile(t *testing.T, file, arch string) string {
 	lib := nvrtctest.Require(t)
 	src, err := os.ReadFile(filepath.Join("testdata", file))
 	require.NoError(t, err)
-	out, err := lib.Compile(context.Background(), nvrtc.Input{Source: string(src), Name: file, Arch: arch})
+	out, err := lib.Compile(context.Background(), nvrtc.Input{Source: string(src), Name: file, Arch: arch, Options: options})
 	require.NoError(t, err)
 	return string(out.PTX)
 }

@@ -187,6 +187,12 @@ func (acc *access) load(w *warp, m uint32, p unsafe.Pointer, base uint64) {
 	if acc.size == 4 && acc.file == 'r' {
 		if len(acc.data) == 1 {
 			d := &w.r[acc.data[0]]
+			if m == full {
+				for i := range d {
+					d[i] = *(*uint32)(unsafe.Add(p, w.addr[i]-base))
+				}
+				return
+			}
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros32(m) & 31
 				d[i] = *(*uint32)(unsafe.Add(p, w.addr[i]-base))
@@ -196,6 +202,12 @@ func (acc *access) load(w *warp, m uint32, p unsafe.Pointer, base uint64) {
 		for j, reg := range acc.data {
 			d := &w.r[reg]
 			q := unsafe.Add(p, 4*j)
+			if m == full {
+				for i := range d {
+					d[i] = *(*uint32)(unsafe.Add(q, w.addr[i]-base))
+				}
+				continue
+			}
 			for r := m; r != 0; r &= r - 1 {
 				i := bits.TrailingZeros32(r) & 31
 				d[i] = *(*uint32)(unsafe.Add(q, w.addr[i]-base))

@@ -92,7 +92,7 @@ func copyAsync(w *warp, in *inst, m uint32) {
 	first := len(w.copies.ops)
 	w.addresses(in.mem)
 	w.checkShared(in, m)
-	w.countBanks(m, uint64(in.mem.bytes), nil)
+	w.countBanks(in, m, uint64(in.mem.bytes), false)
 	for rest := m; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros32(rest) & 31
 		w.copies.ops = append(w.copies.ops, copyOp{lane: i, group: w.copies.committed[i], addr: w.addr[i], n: in.mem.bytes, begun: w.moment(i)})

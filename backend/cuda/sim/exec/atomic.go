@@ -142,7 +142,7 @@ func (w *warp) atomic(in *inst, m uint32, op combine) {
 	if shared != 0 {
 		w.checkShared(in, shared)
 		w.blk.wk.stats[w.pc].requests++
-		w.countBanks(shared, uint64(in.mem.bytes), nil)
+		w.countBanks(in, shared, uint64(in.mem.bytes), false)
 		if w.blk.shadow.undef {
 			w.definedShared(in, shared)
 		}

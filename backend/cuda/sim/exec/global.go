@@ -134,11 +134,19 @@ func (w *warp) defined(in *inst, a *allocation, m uint32, write bool) {
 }
 
 // straight handles the common case of a whole warp that accesses one allocation
-// without gaps: it checks and counts, and returns the place in memory; nil if
-// the case is another.
+// without gaps: it checks and counts, and returns the place in memory of the
+// lowest lane's data, its address in w.addr; nil if the case is another.
 func (w *warp) straight(in *inst, write bool) unsafe.Pointer {
 	n := uint64(in.mem.bytes)
-	if !w.contiguous(n) {
+	if in.mem.wide {
+		first := w.d[in.mem.reg][0]
+		for i, v := range &w.d[in.mem.reg] {
+			if v != first+uint64(i)*n {
+				return nil
+			}
+		}
+		w.addr[0] = first + in.mem.off
+	} else if w.addresses(in.mem); !w.contiguous(n) {
 		return nil
 	}
 	addr := w.addr[0]
@@ -164,7 +172,6 @@ func (w *warp) straight(in *inst, write bool) unsafe.Pointer {
 
 func loadGlobal(w *warp, in *inst, m uint32) {
 	acc := in.mem
-	w.addresses(acc)
 	if m == full {
 		if p := w.straight(in, false); p != nil {
 			switch {
@@ -173,17 +180,18 @@ func loadGlobal(w *warp, in *inst, m uint32) {
 			case acc.size == 8 && len(acc.data) == 1:
 				w.d[acc.data[0]] = *(*[32]uint64)(p)
 			default:
+				w.addresses(acc)
 				acc.load(w, m, p, w.addr[0])
 			}
 			return
 		}
 	}
+	w.addresses(acc)
 	w.accessGlobal(in, m, false)
 }
 
 func storeGlobal(w *warp, in *inst, m uint32) {
 	acc := in.mem
-	w.addresses(acc)
 	if m == full {
 		if p := w.straight(in, true); p != nil {
 			switch {
@@ -192,11 +200,13 @@ func storeGlobal(w *warp, in *inst, m uint32) {
 			case acc.size == 8 && len(acc.data) == 1:
 				*(*[32]uint64)(p) = w.d[acc.data[0]]
 			default:
+				w.addresses(acc)
 				acc.store(w, m, p, w.addr[0])
 			}
 			return
 		}
 	}
+	w.addresses(acc)
 	w.accessGlobal(in, m, true)
 }
 
@@ -219,10 +229,10 @@ func (w *warp) accessGlobal(in *inst, m uint32, write bool) {
 // distinct finds equal numbers among those of the lanes of a warp.
 type distinct struct {
 	head [32]uint8 // of the chain of a slot, 0 if empty; counts from 1
-	next [33]uint8
-	key  [33]uint64
-	lane [33]uint8
-	many [33]bool // more than one lane has the key
+	next [64]uint8 // 33 are used; the size lets indices go unchecked
+	key  [64]uint64
+	lane [64]uint8
+	many [64]bool // more than one lane has the key
 	n    int
 }
 
@@ -233,14 +243,14 @@ func (d *distinct) reset() {
 
 // add enters a key in the chain of a slot and reports whether it is new.
 func (d *distinct) add(key uint64, slot uint8, lane int) bool {
-	for i := d.head[slot&31]; i != 0; i = d.next[i] {
-		if d.key[i] == key {
-			d.many[i] = true
+	for i := d.head[slot&31]; i != 0; i = d.next[i&63] {
+		if d.key[i&63] == key {
+			d.many[i&63] = true
 			return false
 		}
 	}
 	d.n++
-	i := uint8(d.n)
+	i := uint8(d.n) & 63
 	d.key[i], d.lane[i], d.many[i] = key, uint8(lane), false
 	d.next[i], d.head[slot&31] = d.head[slot&31], i
 	return true

@@ -25,12 +25,15 @@ func kept(t testing.TB, arch string) *exec.Program {
 	return load(t, string(src))
 }
 
+// options keep products and sums apart, so that plain Go gives the same bits.
+var options = []string{"--std=c++17", "-default-device", "--minimal", "--fmad=false"}
+
 // compiled compiles a source of testdata now.
 func compiled(t *testing.T, file, arch string) *exec.Program {
 	lib := nvrtctest.Require(t)
 	src, err := os.ReadFile(testdata + file)
 	require.NoError(t, err)
-	out, err := lib.Compile(context.Background(), nvrtc.Input{Source: string(src), Name: file, Arch: arch})
+	out, err := lib.Compile(context.Background(), nvrtc.Input{Source: string(src), Name: file, Arch: arch, Options: options})
 	require.NoError(t, err)
 	return load(t, string(out.PTX))
 }

@@ -11,9 +11,25 @@ import (
 // checkShared checks the addresses of lanes m, in w.addr, against the block's
 // shared memory.
 func (w *warp) checkShared(in *inst, m uint32) {
-	w.aligned(in, ptx.Shared, m)
 	n := uint64(in.mem.bytes)
 	size := uint64(len(w.blk.mem))
+	var all, last uint64
+	if m == full {
+		for _, a := range &w.addr {
+			all |= a
+			last = max(last, a)
+		}
+	} else {
+		for rest := m; rest != 0; rest &= rest - 1 {
+			a := w.addr[bits.TrailingZeros32(rest)&31]
+			all |= a
+			last = max(last, a)
+		}
+	}
+	if all&(n-1) == 0 && last < size && last+n <= size {
+		return
+	}
+	w.aligned(in, ptx.Shared, m)
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		if a := w.addr[i]; a >= size || a+n > size {
@@ -22,46 +38,48 @@ func (w *warp) checkShared(in *inst, m uint32) {
 	}
 }
 
-// countBanks counts the wavefronts of an access of n bytes a lane; visit, if not
-// nil, is called for each distinct place with a lane that accesses it and whether
-// it is one of several.
-func (w *warp) countBanks(m uint32, n uint64, visit func(addr uint64, lane int, many bool)) {
-	unit := max(n, 4)
-	lanes := min(128/unit, 32) // of one phase
-	slots := uint8(lanes)
+// countBanks counts the wavefronts of an access of n bytes a lane. With note, each
+// distinct place is noted as read.
+func (w *warp) countBanks(in *inst, m uint32, n uint64, note bool) {
+	shift := uint(bits.TrailingZeros64(max(n, 4))) // of a unit, which one lane gets at once
+	lanes := min(128>>shift, 32)                   // of one phase
 	seen := &w.blk.wk.distinct
 	st := &w.blk.wk.stats[w.pc]
-	phase := uint32(1)<<lanes - 1
-	if lanes == 32 {
-		phase = full
-	}
-	for ; phase != 0; phase <<= lanes & 31 {
-		active := m & phase
-		if active != 0 {
-			seen.reset()
-			most := uint64(0)
-			var count [32]uint8
-			for ; active != 0; active &= active - 1 {
-				i := bits.TrailingZeros32(active) & 31
-				key := w.addr[i] / unit
-				slot := uint8(key) & (slots - 1)
-				if seen.add(key, slot, i) {
-					count[slot&31]++
-					most = max(most, uint64(count[slot&31]))
-				}
-			}
+	phase := uint32(uint64(1)<<lanes - 1)
+	for range 32 / lanes {
+		if active := m & phase; active != 0 {
+			most := seen.banks(w, active, shift, uint64(lanes-1))
 			st.wavefronts += most
 			st.extra += most - 1
-			if visit != nil {
+			if note {
 				for k := 1; k <= seen.n; k++ {
-					visit(seen.key[k]*unit, int(seen.lane[k]), seen.many[k])
+					w.sharedRead(in, seen.key[k]<<shift, n, int(seen.lane[k]), seen.many[k])
 				}
 			}
 		}
-		if lanes == 32 {
-			break
+		phase <<= lanes & 31
+	}
+}
+
+// banks finds the distinct units among the addresses of some lanes, and the
+// largest number of them that one slot of banks holds.
+func (d *distinct) banks(w *warp, m uint32, shift uint, slots uint64) (most uint64) {
+	d.reset()
+	var count [32]uint8
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		key := w.addr[i] >> shift
+		slot := uint8(key&slots) & 31
+		if at := d.head[slot]; at != 0 && d.key[at&63] == key { // what others read too
+			d.many[at&63] = true
+			continue
+		}
+		if d.add(key, slot, i) {
+			count[slot]++
+			most = max(most, uint64(count[slot]))
 		}
 	}
+	return most
 }
 
 func loadShared(w *warp, in *inst, m uint32) {
@@ -89,9 +107,9 @@ func (w *warp) accessShared(in *inst, m uint32, write bool) {
 			w.shadowLanes(in, m, write)
 		}
 	case checked && !write && n >= 4:
-		w.countBanks(m, n, func(addr uint64, lane int, many bool) { w.sharedRead(in, addr, n, lane, many) })
+		w.countBanks(in, m, n, true)
 	default:
-		w.countBanks(m, n, nil)
+		w.countBanks(in, m, n, false)
 		if checked {
 			w.shadowLanes(in, m, write)
 		}
@@ -146,7 +164,7 @@ func (w *warp) rows(in *inst, m uint32, write bool) *[32]uint64 {
 	w.addresses(in.mem)
 	w.checkShared(in, m)
 	w.blk.wk.stats[w.pc].requests++
-	w.countBanks(m, rowBytes, nil)
+	w.countBanks(in, m, rowBytes, false)
 	if w.blk.shadow.writes == nil {
 		return &w.addr
 	}

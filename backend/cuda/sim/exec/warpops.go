@@ -9,55 +9,51 @@ import (
 // The steps here run with the lanes that a membermask names, less those that
 // have exited.
 
-// shuffle moves values between lanes. source returns the lane that a lane reads
-// and whether it lies within its segment; a lane outside of it keeps its own
-// value. Rules: PTX ISA, shfl.sync.
-func shuffle(w *warp, in *inst, m uint32, source func(lane, b, low, high int) (int, bool)) {
+// shuffle moves values between lanes: a lane reads the one that the mode and its
+// operand name, if that lies within its segment, else itself. Rules: PTX ISA,
+// shfl.sync.
+func shuffle(w *warp, in *inst, m uint32, mode ptx.Mod) {
 	src := w.r[in.a]
-	dst := &w.r[in.dst]
-	lanes, clamp := &w.r[in.b], &w.r[in.c]
+	dst, lanes, clamp := &w.r[in.dst], &w.r[in.b], &w.r[in.c]
 	var within uint32
 	for rest := m; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros32(rest) & 31
-		c := clamp[i]
+		b, c := int(lanes[i]&31), clamp[i]
 		seg := int(c >> 8 & 31)
-		limit := int(c & 31)
 		low := i & seg
-		j, ok := source(i, int(lanes[i]&31), low, low|limit&^seg)
+		high := low | int(c&31)&^seg
+		j, ok := i^b, false
+		switch mode {
+		case ptx.ModUp: // whose clamp is the lowest lane of the segment
+			j = i - b
+			ok = j >= high
+		case ptx.ModDown:
+			j = i + b
+			ok = j <= high
+		case ptx.ModBfly:
+			ok = j <= high
+		case ptx.ModIdx:
+			j = low | b&^seg
+			ok = j <= high
+		}
 		if !ok {
 			j = i
 		} else {
 			within |= 1 << i
 		}
-		if m>>j&1 == 0 {
+		if m>>(j&31)&1 == 0 {
 			w.fault(AbsentLane, i, "lane %d reads lane %d, which does not take part", i, j)
 		}
-		dst[i] = src[j]
+		dst[i] = src[j&31]
 	}
 	w.p[in.dst2] = w.p[in.dst2]&^m | within
 	w.tick(m)
 }
 
-func shuffleUp(w *warp, in *inst, m uint32) {
-	// The clamp of up is the lowest lane of the segment.
-	shuffle(w, in, m, func(lane, b, low, high int) (int, bool) { return lane - b, lane-b >= high })
-}
-
-func shuffleDown(w *warp, in *inst, m uint32) {
-	shuffle(w, in, m, func(lane, b, low, high int) (int, bool) { return lane + b, lane+b <= high })
-}
-
-func shuffleXor(w *warp, in *inst, m uint32) {
-	shuffle(w, in, m, func(lane, b, low, high int) (int, bool) { return lane ^ b, lane^b <= high })
-}
-
-func shuffleIdx(w *warp, in *inst, m uint32) {
-	shuffle(w, in, m, func(lane, b, low, high int) (int, bool) {
-		seg := int(w.r[in.c][lane] >> 8 & 31)
-		j := low | b&^seg
-		return j, j <= high
-	})
-}
+func shuffleUp(w *warp, in *inst, m uint32)   { shuffle(w, in, m, ptx.ModUp) }
+func shuffleDown(w *warp, in *inst, m uint32) { shuffle(w, in, m, ptx.ModDown) }
+func shuffleXor(w *warp, in *inst, m uint32)  { shuffle(w, in, m, ptx.ModBfly) }
+func shuffleIdx(w *warp, in *inst, m uint32)  { shuffle(w, in, m, ptx.ModIdx) }
 
 func voteAll(w *warp, in *inst, m uint32) { vote(w, in, m, w.p[in.a]&m == m) }
 
