@@ -197,8 +197,7 @@ func (g *generator) within(access int, at map[int]string) string {
 	return sum(g.moves(access, slices.Sorted(maps.Keys(at))...))
 }
 
-// visible declares, for a query, how many keys of the block it may see, and where
-// its row of the mask begins.
+// visible declares, for a query, how many keys of the block it may see.
 func (g *generator) visible(query string) {
 	queries, _, keys := g.attentionCounts()
 	if g.k.Attention.HasMask || g.k.Attention.Causal {
@@ -211,10 +210,14 @@ func (g *generator) visible(query string) {
 	}
 	if g.k.Attention.HasMask {
 		g.line("if (query >= %s) visible = 0;  // there is no mask", queries)
-		b := g.k.Accesses[maskAccess].Buffer
-		g.line("const %s* const mask_row = %s + mask_at + (%s);", rawtype(g.k.Buffers[b].DType), g.buffer(b),
-			g.within(maskAccess, map[int]string{queryLoop: "query", keyLoop: "k_base"}))
 	}
+}
+
+// maskRow declares where the mask of the query begins for the keys of the block.
+func (g *generator) maskRow() {
+	b := g.k.Accesses[maskAccess].Buffer
+	g.line("const %s* const mask_row = %s + mask_at + (%s);", rawtype(g.k.Buffers[b].DType), g.buffer(b),
+		g.within(maskAccess, map[int]string{queryLoop: "query", keyLoop: "k_base"}))
 }
 
 // seen returns the condition that the query sees a key of the block.

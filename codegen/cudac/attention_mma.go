@@ -152,7 +152,7 @@ func (g *generator) tensorAttention() {
 		g.line("// a lane has two rows of each fragment, lane / 4 and 8 more, and two columns, from lane %% 4 * 2 on")
 		g.line("float most[2] = {%[1]s, %[1]s}, weights[2] = {};  // maximum and sum of each query", literal(ir.F32, minusInf(ir.F32)))
 		g.line("float result[%d][4] = {};  // weighted values", s.values/8)
-		if g.hides() {
+		if g.strange() {
 			g.line("unsigned long long strange[2] = {};  // of results 2 * j + c of each half: infinite values, see below")
 		}
 		g.keysEnd(s.queries())
@@ -173,7 +173,7 @@ func (g *generator) tensorAttention() {
 		g.tensorWeights(s)
 		g.arrived(1)
 		g.line("__syncthreads();  // the values are there")
-		if g.hides() {
+		if g.strange() {
 			g.strangeValues(s)
 		}
 		g.tensorWeighted(s)

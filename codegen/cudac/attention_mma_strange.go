@@ -1,45 +1,43 @@
 package cudac
 
-import "github.com/sinter-ml/sinter/ir"
+import (
+	"fmt"
 
-// strangeValues writes what happens where keys are hidden from some queries and
-// values among the block's are infinite or NaN: tensor cores would multiply them
-// by the weight 0 and get NaN, though a hidden key has no effect. What such values
-// add is found one by one, as two bits for each result in strange, and added at the
-// end; to the tensor cores they are 0.
+	"github.com/sinter-ml/sinter/ir"
+)
+
+// strange reports whether infinite and NaN values need care: tensor cores multiply
+// them by the weight 0 of a key that is hidden, which has no effect, and by what
+// rounding a weight leaves, which may be 0 or below.
+func (g *generator) strange() bool {
+	return g.v.Kind == attentionKinds[AttentionTensor] || g.k.Attention.BoolMask || g.k.Attention.Causal
+}
+
+// strangeValues writes what happens where values among the block's are infinite or
+// NaN. What those that are seen add is found one by one, as two bits for each
+// result in strange, and added at the end; to the tensor cores they are 0.
 func (g *generator) strangeValues(s tensorShape) {
 	exponent := map[ir.DType]uint32{ir.F16: 0x7c00, ir.BF16: 0x7f80}[s.dtype]
-	g.line("// infinite and NaN values of keys that are hidden from some queries")
-	g.line("bool any = false;")
-	if g.k.Attention.BoolMask {
-		g.line("{")
-		g.indent++
-	} else {
-		g.open("if ((long long)k_base + %d > (long long)q_base + reach)", keyBlock-1)
-	}
-	g.eachValueWord(s, 4, func() {
-		g.line("any = any || (pair & 0x%[1]xu) == 0x%[1]xu || (pair & 0x%[2]xu) == 0x%[2]xu;", exponent, exponent<<16)
-	})
+	g.line("// infinite and NaN values: adding 1 to the exponent carries into the sign")
+	g.line("unsigned int carry = 0;")
+	piece := g.vectorType(ir.U32, 4)
+	g.line("#pragma unroll 4")
+	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", keyBlock*s.values/widePiece, s.threads())
+	g.line("const %s words = *(const %s*)(shared + %s);", piece, piece,
+		s.at(valueAccess, fmt.Sprintf("e %% %d", keyBlock), fmt.Sprintf("e / %d * %d", keyBlock, widePiece)))
+	g.line("#pragma unroll")
+	g.line("for (int w = 0; w < 4; w++) carry |= (words.e[w] & 0x%08xu) + 0x%08xu;", exponent*0x10001, (0x8000-exponent)*0x10001)
 	g.close("")
-	g.open("if (__syncthreads_or(any))")
+	g.open("if (__syncthreads_or((carry & 0x80008000u) != 0))")
 	g.sights()
 	g.strangeSums(s, exponent)
 	g.line("__syncthreads();")
-	g.eachValueWord(s, 1, func() {
-		g.line("if ((pair & 0x%[1]xu) == 0x%[1]xu) pair &= 0xffff0000u;", exponent)
-		g.line("if ((pair & 0x%[1]xu) == 0x%[1]xu) pair &= 0x0000ffffu;", exponent<<16)
-	})
-	g.line("__syncthreads();")
+	g.line("#pragma unroll 1")
+	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", keyBlock*s.values, s.threads())
+	g.line("unsigned short& value = *(unsigned short*)(shared + %s);", s.at(valueAccess, fmt.Sprintf("e / %d", s.values), fmt.Sprintf("e %% %d", s.values)))
+	g.line("if ((value & 0x%[1]xu) == 0x%[1]xu) value = 0;", exponent)
 	g.close("")
-}
-
-// eachValueWord writes the loop of a thread over its share of the values of the
-// block, pair being two of them.
-func (g *generator) eachValueWord(s tensorShape, unroll int, body func()) {
-	g.line("#pragma unroll %d", unroll)
-	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", keyBlock*s.values/2, s.threads())
-	g.line("unsigned int& pair = ((unsigned int*)(shared + %d))[e / %d * %d + e %% %d];", s.valuesAt(), s.values/2, s.valuePitch()/2, s.values/2)
-	body()
+	g.line("__syncthreads();")
 	g.close("")
 }
 
@@ -49,6 +47,9 @@ func (g *generator) sights() {
 	g.line("unsigned int sight[2] = {};")
 	g.each("half", 2)
 	g.tensorVisible()
+	if g.k.Attention.BoolMask {
+		g.maskRow()
+	}
 	g.line("if (most[half] == %s) visible = 0;", literal(ir.F32, minusInf(ir.F32)))
 	g.each("j", keyBlock/8)
 	g.each("c", 2)

@@ -41,6 +41,9 @@ func (g *generator) tensorWeights(s tensorShape) {
 	g.line("// weights: exp(score - maximum); the score of a key that is not seen is -inf")
 	g.each("half", 2)
 	g.tensorVisible()
+	if g.k.Attention.HasMask {
+		g.maskRow()
+	}
 	g.line("float now = most[half];")
 	g.each("j", keyBlock/8)
 	g.each("c", 2)
@@ -57,7 +60,7 @@ func (g *generator) tensorWeights(s tensorShape) {
 	g.acrossQuad("now", func(other string) string { return g.apply(ir.SMaximum, "now", other) })
 	g.line("const float top = now == %s ? 0 : now;  // of a query that has seen nothing, weights are 0", least)
 	g.line("const float fade = %s;", g.apply(ir.SExp, "most[half] - top"))
-	if g.hides() {
+	if g.strange() {
 		g.strangeFade()
 	}
 	g.line("float total = 0;")
@@ -132,7 +135,7 @@ func (g *generator) tensorResults(s tensorShape) {
 	g.line("mine[j * 8 + c] = weights[half] != 0 ? sum / weights[half] : sum;")
 	g.close("")
 	g.close("")
-	if g.hides() {
+	if g.strange() {
 		g.strangeResults(s)
 	}
 	g.close("")

@@ -159,6 +159,9 @@ func (g *generator) simtWeights(rows int) {
 	g.line("#pragma unroll 1")
 	g.open("for (int line = ty; line < %d; line += %d)", rows*simtLanes, simtLanes)
 	g.visible("q_base + line")
+	if g.k.Attention.HasMask {
+		g.maskRow()
+	}
 	g.line("const %s before = most[line];", ctype(t))
 	g.line("%s now = %s;", ctype(t), least)
 	g.line("bool seen[%d];", simtKeys)

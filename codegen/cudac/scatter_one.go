@@ -40,9 +40,9 @@ func (g *generator) scatterAtomic() {
 		p := &point{loops: []int{rowLoop, columnLoop}}
 		g.program(g.needed(nil, append(slices.Clone(s.Index), s.Value)...), p)
 		dt, mem := g.target(s)
-		t, value := rawtype(dt), g.name(s.Value)
+		value := g.name(s.Value)
 		if s.Mode == ir.ScatterSum && dt == ir.I64 { // there is none of a signed one; the bits are the same
-			t = rawtype(ir.U64)
+			t := rawtype(ir.U64)
 			mem, value = fmt.Sprintf("(%s*)%s", t, mem), fmt.Sprintf("(%s)%s", t, value)
 		}
 		g.line("if (%s) %s(%s + (%s), %s);", g.guarded(s), atomicNames[s.Mode], mem, g.indexed(s.Access, s.Index, p), value)
