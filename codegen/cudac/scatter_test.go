@@ -123,7 +123,7 @@ func TestScatterApart(t *testing.T) {
 		{[]int{4, 3}, []int{0, 0}, nil, []int{1}, false},
 		{[]int{4, 1}, []int{0, 0}, nil, []int{1}, true},
 		{[]int{4, 3}, []int{0, 1}, []codegen.IndexArg{{Extent: 1, Stride: 0}}, []int{1}, true},
-		{[]int{2, 2}, []int{math.MaxInt64, 1}, []codegen.IndexArg{{Extent: 3, Stride: math.MaxInt64}}, []int{1}, false},
+		{[]int{2, 2}, []int{math.MaxInt, 1}, []codegen.IndexArg{{Extent: 3, Stride: math.MaxInt}}, []int{1}, false},
 	} {
 		assert.Equal(t, c.want, apart(c.strides, c.index, c.dims, c.columns), "%+v", c)
 	}

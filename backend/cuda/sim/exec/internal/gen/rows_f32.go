@@ -133,7 +133,7 @@ func f32Approximations() []row {
 // signs and subnormals.
 func f32Selections() []row {
 	abs := func(x ...jen.Code) *jen.Statement { return jen.Add(x[0]).Op("&").Lit(0x7fffffff) }
-	neg := func(x ...jen.Code) *jen.Statement { return jen.Add(x[0]).Op("^").Lit(0x80000000) }
+	neg := func(x ...jen.Code) *jen.Statement { return jen.Add(x[0]).Op("^").Op("2147483648") }
 	ftz := call("FtzF32")
 	rows := []row{
 		named("r=r", abs, "abs.f32"), named("r=r", expr(abs).over(ftz), "abs.ftz.f32"),
