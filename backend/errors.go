@@ -4,7 +4,7 @@ import "fmt"
 
 // CompileError says that a kernel could not be compiled.
 type CompileError struct {
-	Kernel string // the kernel's text
+	Kernel string // the kernel's text, or its name where a compiler knows no more
 	Source string // what was given to a compiler, "" if it did not come to that
 	Log    string // the compiler's
 	Err    error
