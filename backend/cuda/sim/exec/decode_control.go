@@ -51,6 +51,9 @@ func (dec *decoder) decodeNothing(out *inst) bool {
 func letOthers(w *warp, _ *inst, _ uint32) { w.yield = true }
 
 func (dec *decoder) decodeBranch(out *inst) bool {
+	if len(dec.in.Src) != 1 || dec.in.Src[0].Kind != ptx.LabelRef {
+		refuse("want a label")
+	}
 	out.kind = branch
 	return true
 }

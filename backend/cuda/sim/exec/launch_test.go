@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -103,6 +104,11 @@ func TestUnsupported(t *testing.T) {
 		{"missing variable", ".version 8.8\n.target sm_80\n.address_size 64\n.extern .global .b32 g;\n.entry k() { ret; }", "nothing defines the variable"},
 		{"wrong arguments", source(".func f(.param .b32 a) { ret; }\n---\ncall f;"), "the arguments and results"},
 		{"32 bits", ".version 8.8\n.target sm_80\n.address_size 32\n.entry k() { ret; }", "want 64"},
+		{"much local memory", source(".local .b8 l[1000000];"), "want at most 524288"},
+		{"many parameters", ".version 8.8\n.target sm_80\n.address_size 64\n.entry k(.param .b8 p[40000]) { ret; }", "want at most 32764"},
+		{"many registers", source(".reg .b32 %q<100000>;"), "want at most 65536"},
+		{"large variables", source(".global .b8 g[900000000];\n---\nret;"), "more than 268435456 bytes"},
+		{"branch to nowhere", source("bra;"), "want a label"},
 		{"wide registers", source(".reg .b128 %q;"), "up to 64 bits"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,4 +150,48 @@ func TestFirstFault(t *testing.T) {
 	var f *exec.Fault
 	require.ErrorAs(t, err, &f)
 	assert.Equal(t, dim(5).X, f.Block.X)
+}
+
+// Whatever text comes, loading and launching end with a typed error or a result.
+func FuzzLaunch(f *testing.F) {
+	for _, arch := range []string{"sm_80", "sm_100"} {
+		src, err := os.ReadFile(testdata + "kernels." + arch + ".ptx")
+		require.NoError(f, err)
+		f.Add(string(src))
+	}
+	for _, body := range []string{mbarriers, producer, device + "ret;", copied("cp.async.cg.shared.global [%r3], [%d1], 16; cp.async.wait_all;"), "L: bra L;"} {
+		f.Add(source(body))
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		m, err := ptx.Parse(src)
+		if err != nil {
+			return // FuzzParse looks at these
+		}
+		p, err := exec.Load(m)
+		if err != nil {
+			var u *exec.UnsupportedError
+			require.ErrorAs(t, err, &u)
+			return
+		}
+		mem := exec.NewMemory()
+		addr, _ := mem.Alloc(4096)
+		for _, entry := range p.Entries() {
+			var args []exec.Arg
+			for _, d := range m.Func(entry).Params {
+				arg := make(exec.Arg, d.Size)
+				if d.Size == 8 {
+					arg = exec.ArgOf(addr)
+				}
+				args = append(args, arg)
+			}
+			o := checked
+			o.Workers, o.MaxInstructions = 1, 20000
+			_, err := p.Launch(context.Background(), entry, dim(2), dim(48), 256, args, mem, o)
+			var fault *exec.Fault
+			var arg *exec.ArgumentError
+			if err != nil && !errors.As(err, &fault) && !errors.As(err, &arg) {
+				t.Errorf("%T: %v", err, err)
+			}
+		}
+	})
 }

@@ -1,6 +1,20 @@
 package exec
 
-import "github.com/sinter-ml/sinter/backend/cuda/ptx"
+import (
+	"fmt"
+
+	"github.com/sinter-ml/sinter/backend/cuda/ptx"
+)
+
+// Bounds of what a kernel may declare. Those of local memory and parameters are
+// the machine's; the others keep a bad text from taking all memory.
+const (
+	maxLocal     = 512 << 10
+	maxParams    = 32764
+	maxFrame     = 1 << 16
+	maxRegisters = 1 << 16
+	maxVariables = 1 << 28
+)
 
 // layout places the registers and variables of a kernel's functions. Functions
 // call each other without recursion, so that each has one fixed place for all it
@@ -52,6 +66,17 @@ func (dec *decoder) layout() error {
 		for _, d := range f.fn.Returns {
 			k.frameVars[d] = place(&k.frame, d)
 			f.rets, f.retsN = append(f.rets, k.frameVars[d]), append(f.retsN, d.Size)
+		}
+	}
+	for _, bound := range []struct {
+		what      string
+		size, max int
+	}{
+		{"local memory", k.local, maxLocal}, {"parameters", k.paramSize, maxParams},
+		{"parameters of functions", k.frame, maxFrame}, {"registers", k.nr + k.nd + k.np, maxRegisters},
+	} {
+		if bound.size > bound.max {
+			return &UnsupportedError{Func: k.name, Instr: bound.what, Line: k.entry.Line, Reason: fmt.Sprintf("%d, want at most %d", bound.size, bound.max)}
 		}
 	}
 	k.local = (k.local + 15) &^ 15

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/sinter-ml/sinter/backend/cuda/ptx"
 )
@@ -88,6 +89,7 @@ func Load(m *ptx.Module) (*Program, error) {
 // place gives the module's variables addresses and initial values.
 func (p *Program) place() error {
 	next := map[ptx.Space]uint64{ptx.Global: moduleBase, ptx.Const: constBase}
+	bytes := 0
 	var all []*ptx.Decl
 	for _, d := range p.module.Globals {
 		all = append(all, d)
@@ -103,6 +105,9 @@ func (p *Program) place() error {
 			}
 			if d.Linkage == ptx.Extern {
 				return &UnsupportedError{Instr: d.String(), Line: d.Line, Reason: "nothing defines the variable"}
+			}
+			if bytes += d.Size; bytes > maxVariables {
+				return &UnsupportedError{Instr: d.Name, Line: d.Line, Reason: fmt.Sprintf("variables of more than %d bytes", maxVariables)}
 			}
 			a := &allocation{data: make([]byte, d.Size), readOnly: space == ptx.Const, name: d.Name, size: uint64(d.Size)}
 			align := uint64(max(d.Align, 16))
