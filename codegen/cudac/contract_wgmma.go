@@ -80,7 +80,7 @@ __device__ __forceinline__ void %[1]s(float (&sum)[%[3]d][4], unsigned long long
 // Bytes between groups of eight rows, and between blocks of 64 lines with a row for
 // each of 64 k.
 const (
-	groupOfRows = 8 * 128
+	groupOfRows  = 8 * 128
 	blockOfLines = 64 * 128
 )
 
