@@ -130,10 +130,13 @@ func (g *generator) tensorResults(s tensorShape) {
 	g.each("half", 2)
 	g.line("float* const mine = results + (warp * %d + lane / 4 + 8 * half) * %d + lane %% 4 * 2;", warpQueries, s.resultPitch())
 	g.each("j", s.values/8)
+	pair := g.vectorType(ir.F32, 2) // of neighbouring columns: element by element, banks would meet
+	g.line("%s out;", pair)
 	g.each("c", 2)
 	g.line("const float sum = result[j][2 * half + c];")
-	g.line("mine[j * 8 + c] = weights[half] != 0 ? sum / weights[half] : sum;")
+	g.line("out.e[c] = weights[half] != 0 ? sum / weights[half] : sum;")
 	g.close("")
+	g.line("*(%s*)(mine + j * 8) = out;", pair)
 	g.close("")
 	if g.strange() {
 		g.strangeResults(s)

@@ -43,8 +43,21 @@ func GoldenNamed(name string, size Size) (Case, bool) {
 	return Case{}, false
 }
 
-func (g golden) at(size Size, stream uint64) Case {
-	m := g.make(g.dims[size], stream)
+// GoldenShaped is GoldenNamed with a launch of other lengths, as many as the named
+// kernel has.
+func GoldenShaped(name string, dims ...int) (Case, bool) {
+	for i, g := range goldens() {
+		if g.name == name && len(g.dims[Small]) == len(dims) {
+			return g.with(dims, uint64(i)), true
+		}
+	}
+	return Case{}, false
+}
+
+func (g golden) at(size Size, stream uint64) Case { return g.with(g.dims[size], stream) }
+
+func (g golden) with(dims []int, stream uint64) Case {
+	m := g.make(dims, stream)
 	m.Kernel.Name = g.name
 	return m.Case
 }

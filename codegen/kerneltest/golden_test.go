@@ -38,6 +38,20 @@ func TestGoldenKernelsAreWellFormed(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// A named kernel has any lengths, of as many axes as it knows.
+func TestGoldenShaped(t *testing.T) {
+	c, ok := GoldenShaped("softmax", 3, 20)
+	require.True(t, ok)
+	require.NoError(t, c.Check())
+	assert.Equal(t, []int{3, 20}, c.Launch.Dims)
+	named, _ := GoldenNamed("softmax", Small)
+	assert.Equal(t, named.Kernel.String(), c.Kernel.String())
+	for name, dims := range map[string][]int{"softmax": {60}, "no such kernel": {3, 20}} {
+		_, ok = GoldenShaped(name, dims...)
+		assert.False(t, ok, name)
+	}
+}
+
 // The numbers of the named kernels are ordinary: all indices in range, nothing
 // open, no float NaN but where the kernel is about one.
 func TestGoldenKernelsHaveDefiniteResults(t *testing.T) {
