@@ -14,8 +14,8 @@ import (
 )
 
 // checked are the options under which tests run kernels: all checks, and blocks
-// in a shuffled order.
-var checked = exec.Options{CheckRaces: true, CheckUndefined: true, Seed: 1}
+// in a shuffled order, one at a time because those of most tests write one result.
+var checked = exec.Options{CheckRaces: true, CheckUndefined: true, Seed: 1, Workers: 1}
 
 // source makes a kernel k of statements. Its parameters are p0 to p3, of 64 bits;
 // registers %r, %f, %d, %h, %p are declared, and %out holds p0. What stands before

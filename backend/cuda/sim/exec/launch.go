@@ -39,7 +39,8 @@ func ArgOf[T any](v T) Arg {
 // block once, on all processors, with checks of addresses, barriers and lanes.
 type Options struct {
 	// Workers is the number of blocks that run at once; 0 is one for each
-	// processor. Atomics of several blocks then come in any order.
+	// processor. Atomics of several blocks then come in any order, and blocks that
+	// write one place without atomics race in Go as they do on a device.
 	Workers int
 	// Seed, if not 0, shuffles the order in which blocks start.
 	Seed uint64
