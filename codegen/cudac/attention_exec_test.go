@@ -236,6 +236,24 @@ func fadedInfinity(t *testing.T, k *kinds) {
 	}
 }
 
+// What follows an attention is computed at its points: a bias along the value
+// columns, and random numbers by position.
+func TestAttentionEpilogue(t *testing.T) {
+	k := newKinds(t, cudac.Ampere)
+	for _, dt := range attentionTypes() {
+		m := attentionOf(dt, codegen.AttentionSpec{}, 0, [6]int{2, 3, 20, 30, 16, 24}).Build(rand.New(rand.NewPCG(7, 7)))
+		t32 := dt.Compute()
+		seed := m.Param(ir.I64, 7)
+		m.Param(ir.I64, 11)
+		word := m.Emit(codegen.Instr{Op: codegen.OpPhilox, Type: ir.I64, Index: seed})
+		keep := m.Apply(ir.SLess, word, m.Const(codegen.Element, ir.I64, kerneltest.Value{I: 3 << 30}))
+		y := m.Apply(ir.SAdd, 0, m.In(t32, 3))
+		y = m.Apply(ir.SWhere, keep, y, m.Const(codegen.Element, t32, kerneltest.Value{}))
+		m.Out(y, dt, 0, 1, 2, 3)
+		k.run(t, m.Case, 0, nil)
+	}
+}
+
 // Rounded weights, which only relaxed precision allows, are within a rounding of
 // the operands' dtype.
 func TestAttentionRoundedWeights(t *testing.T) {

@@ -128,6 +128,26 @@ func TestScatterSeveralStores(t *testing.T) {
 	assert.Equal(t, 1, len(k.seen), "%v", k.seen)
 }
 
+// Indices and values that are random numbers change along every axis, though
+// nothing is read.
+func TestScatterRandomNumbers(t *testing.T) {
+	k := newKinds(t, cudac.Ampere)
+	for mode := ir.Assign; mode <= ir.ScatterMax; mode++ {
+		m := kerneltest.NewBuilder(rand.New(rand.NewPCG(5, 5)), codegen.Scatter, 2, 20, 7)
+		seed := m.Param(ir.I64, 7)
+		m.Param(ir.I64, 11)
+		word := m.Emit(codegen.Instr{Op: codegen.OpPhilox, Type: ir.I64, Index: seed})
+		at := m.Apply(ir.SFmod, word, m.Const(codegen.Element, ir.I64, kerneltest.Value{I: 9}))
+		v := m.Emit(codegen.Instr{Op: codegen.OpCast, Type: ir.F32, From: ir.I64, To: ir.F32, Args: []codegen.Value{word}})
+		target := codegen.AccessArgs{Strides: []int{0, 9}, Index: []codegen.IndexArg{{Extent: 9, Stride: 1}}}
+		out := m.Access(m.Buffer(ir.F32, codegen.InOut, 63), target, false)
+		m.Tame()
+		m.Kernel.Stores = []codegen.Store{{Access: out, Value: v, Index: []codegen.Value{at}, Mode: mode}}
+		k.run(t, m.Case, 0, nil)
+		assert.Equal(t, mode == ir.Assign, k.seen["scatter-last"] > 0 && k.seen["scatter-list"] == 0)
+	}
+}
+
 // Places and counts of 64 bits.
 func TestScatterWide(t *testing.T) {
 	k := newKinds(t, cudac.Ampere)

@@ -78,10 +78,13 @@ func (n *evaluator) load(in *codegen.Instr, at []int, args []Value) Value {
 	return v
 }
 
-// random draws by the row-major position of the point; a normal number is that
-// of Box and Muller.
+// random draws by the row-major position of the point, an outer one where the
+// template has no elements; a normal number is that of Box and Muller.
 func (n *evaluator) random(in *codegen.Instr, at []int) Value {
 	position := 0
+	if n.outerOnly(in) {
+		at = at[:n.k.Outer]
+	}
 	for k, c := range at {
 		position = position*n.l.Dims[k] + c
 	}
