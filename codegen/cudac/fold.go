@@ -201,7 +201,7 @@ func (g *generator) joinBlocks(folds []fold, records func(f fold, i string) reco
 		g.move(f, g.local(f), records(f, "level + j"))
 	}
 	g.close("")
-	g.line("#pragma unroll")
+	g.line("#pragma unroll 1")
 	g.open("for (int apart = 1; apart < 32; apart *= 2)")
 	for _, f := range folds {
 		r := g.local(f)

@@ -82,7 +82,7 @@ func TestSortKinds(t *testing.T) {
 	merging := newKinds(t, small)
 	for i, dims := range [][]int{{1}, {2}, {70}, {3, 33}, {200, 5}, {1, 400}, {0, 4}, {4, 0}, {1, 2500}, {1, 4500}} {
 		for _, dt := range ir.DTypes() {
-			every := 2
+			every := 3
 			if i >= 8 || testing.Short() {
 				every = 7
 			}
@@ -129,5 +129,37 @@ func TestSortOfSorts(t *testing.T) {
 		k.run(t, m.Case, len(m.Mem)-1, func(_ string, r *runner.Report) {
 			assert.Equal(t, shared < 4<<10, len(r.Calls) > 1)
 		})
+	}
+}
+
+// Places beyond 32 bits: the same in 64.
+func TestWidePlaces(t *testing.T) {
+	k := newKinds(t, narrow)
+	merging := narrow
+	merging.Shared = 2 << 10
+	for _, n := range []int{40, 2100} {
+		if testing.Short() && n > 2048 {
+			continue
+		}
+		for template, axes := range map[codegen.Template][]int{codegen.Rows: {2, 0}, codegen.Scan: {0, 2}, codegen.Sort: {0, 2}} {
+			m := kerneltest.NewBuilder(rand.New(rand.NewPCG(1, uint64(n))), template, 2, 17, 1, n)
+			x := m.In(ir.F32, axes...)
+			m.Tame()
+			switch template {
+			case codegen.Rows:
+				m.Out(m.Reduce(codegen.RArgMax, x), ir.I64, 0)
+				m.Out(m.Apply(ir.SSub, x, m.Reduce(codegen.RSum, x)), ir.F32, axes...)
+			case codegen.Scan:
+				m.Out(m.Emit(codegen.Instr{Op: codegen.OpScan, Type: ir.F32, Args: []codegen.Value{x}}), ir.F32, axes...)
+			case codegen.Sort:
+				m.Out(m.Emit(codegen.Instr{Op: codegen.OpSort, Type: ir.I64, Positions: true, Args: []codegen.Value{x}}), ir.I64, axes...)
+			}
+			m.Launch.Access[0].Strides[1] = 1 << 40 // of an axis of length 1
+			each := func(_ string, r *runner.Report) { assert.Contains(t, r.Source.Variant.Key(), " wide") }
+			k.run(t, m.Case, 0, each)
+			if template == codegen.Sort && n > 2048 {
+				newKinds(t, merging).run(t, m.Case, 0, each)
+			}
+		}
 	}
 }

@@ -155,7 +155,7 @@ func (w *rowsWriter) joinRows(i int, stores bool) {
 			g.coordinates(outerLoop, "row")
 			g.open("if (threadIdx.x == 0)")
 			w.earlier(w.plan.rows)
-			w.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
+			g.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
 			g.close("")
 		}
 	})
@@ -173,6 +173,6 @@ func (w *rowsWriter) storeRows() {
 		g.line("if (row >= %s) return;", rows)
 		g.coordinates(outerLoop, "row")
 		w.earlier(w.plan.rows)
-		w.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
+		g.stores(w.plan.stores, &point{loops: []int{outerLoop}}, "")
 	})
 }

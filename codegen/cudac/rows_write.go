@@ -88,23 +88,32 @@ func (w *rowsWriter) element(p *rowPass, i string) {
 	for _, f := range p.folds {
 		g.foldJoin(f, g.local(f), record{value: g.name(f.in.Args[0]), at: i})
 	}
-	w.stores(p.stores, at, w.guard)
+	g.stores(p.stores, at, w.guard)
 }
 
 // stores writes stores under a condition, "" for none.
-func (w *rowsWriter) stores(list []*codegen.Store, at *point, condition string) {
+func (g *generator) stores(list []*codegen.Store, at *point, condition string) {
 	if len(list) == 0 {
 		return
 	}
 	if condition != "" {
-		w.g.open("if (%s)", condition)
+		g.open("if (%s)", condition)
 	}
 	for _, s := range list {
-		w.g.store(s, at)
+		g.store(s, at)
 	}
 	if condition != "" {
-		w.g.close("")
+		g.close("")
 	}
+}
+
+// allStores returns the stores of a kernel.
+func (g *generator) allStores() []*codegen.Store {
+	var list []*codegen.Store
+	for i := range g.k.Stores {
+		list = append(list, &g.k.Stores[i])
+	}
+	return list
 }
 
 // rowStores stores row values, once for a row: in the threads of a condition. sync
@@ -118,7 +127,7 @@ func (w *rowsWriter) rowStores(condition, sync string) {
 	if w.inPlace() && sync != "" {
 		w.g.line("%s", sync)
 	}
-	w.stores(w.plan.stores, &point{loops: []int{outerLoop}}, condition)
+	w.g.stores(w.plan.stores, &point{loops: []int{outerLoop}}, condition)
 }
 
 // rows asks for the number of rows.
@@ -146,9 +155,9 @@ func (w *rowsWriter) blockLoop(p *rowPass, block, lane string, lanes int) {
 // their loads are under way together: fewer where each takes long.
 func (w *rowsWriter) unroll(p *rowPass) int {
 	switch n := weigh(w.g.k, func(v int) bool { return p.elements[v] }); {
-	case n <= 30:
+	case n <= 12:
 		return 4
-	case n <= 60:
+	case n <= 45:
 		return 2
 	}
 	return 1

@@ -122,12 +122,7 @@ func (g *generator) scanBody(condition string, scan func(v codegen.Value, in *co
 			g.instr(i, at)
 		}
 	}
-	w := rowsWriter{g: g}
-	var stores []*codegen.Store
-	for i := range g.k.Stores {
-		stores = append(stores, &g.k.Stores[i])
-	}
-	w.stores(stores, at, condition)
+	g.stores(g.allStores(), at, condition)
 }
 
 // scanJoin is what joins two values of a scan.
@@ -215,7 +210,8 @@ func (g *generator) scanInOrder(v codegen.Value, in *codegen.Instr, lanes int) {
 	g.line("%s %s = %s;%s", t, name, literal(in.Type, identity(in.Reduce, in.Type)), g.comment(int(v)))
 	g.line("#pragma unroll")
 	g.open("for (int j = 0; j < %d; j++)", lanes)
-	g.line("const %s next = %s;", t, g.scanJoin(in, name+"_run", fmt.Sprintf("shuffle_from(%s, j, %d)", g.name(in.Args[0]), lanes)))
+	g.line("const %s other = shuffle_from(%s, j, %d);", t, g.name(in.Args[0]), lanes)
+	g.line("const %s next = %s;", t, g.scanJoin(in, name+"_run", "other"))
 	g.line("if (nth == j) %s = %s;", name, scanned(in, name+"_run", "next"))
 	g.line("%s_run = next;", name)
 	g.close("")

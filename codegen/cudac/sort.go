@@ -133,6 +133,27 @@ func (sortTemplate) write(g *generator) {
 
 // sortFuncs are the device functions of sorts.
 var sortFuncs = []deviceFunc{
+	{name: "exchange_pairs", text: `// orders pairs of elements so far apart: rising where the bit of size is not set
+template <class K> __device__ __forceinline__ bool comes_after(K a, int at_a, K b, int at_b)
+{
+    return a > b || (a == b && at_a > at_b);
+}
+template <class K> __device__ __forceinline__ void exchange_pairs(K* keys, int* from, int n, int size, int apart, int thread, int threads)
+{
+    #pragma unroll 1
+    for (int t = thread; t < n / 2; t += threads) {
+        const int low = 2 * t - (t & (apart - 1)), high = low + apart;
+        const K a = keys[low], b = keys[high];
+        const int at_a = from[low], at_b = from[high];
+        if (comes_after(a, at_a, b, at_b) == ((low & size) == 0)) {
+            keys[low] = b;
+            keys[high] = a;
+            from[low] = at_b;
+            from[high] = at_a;
+        }
+    }
+}
+`},
 	{name: "order_float", text: `// keys in the order of floats: NaN above everything, zeros of either sign alike
 __device__ __forceinline__ unsigned int order_of(float x)
 {
@@ -149,29 +170,74 @@ __device__ __forceinline__ unsigned long long order_of(double x)
     return bits >> 63 ? ~bits : bits | 0x8000000000000000ull;
 }
 `},
-	{name: "sort_pairs", text: `// orders n keys, a power of two, and where they were (Batcher's bitonic network, 1968): runs of
+	{name: "sort_few", text: `// orders n keys, a power of two, and where they were (Batcher's bitonic network, 1968): runs of
 // size elements, in turn rising and falling, are merged into one twice as long
-template <class K, class P> __device__ void sort_pairs(K* keys, P* from, int n, int thread, int threads)
+template <class K> __device__ void sort_few(K* keys, int* from, int n, int thread, int threads)
 {
     #pragma unroll 1
     for (int size = 2; size <= n; size *= 2) {
         #pragma unroll 1
         for (int apart = size / 2; apart > 0; apart /= 2) {
-            #pragma unroll 1
-            for (int t = thread; t < n / 2; t += threads) {
-                const int low = 2 * t - (t & (apart - 1)), high = low + apart;
-                const K a = keys[low], b = keys[high];
-                const P at_a = from[low], at_b = from[high];
-                const bool falls = a > b || (a == b && at_a > at_b);
-                if (falls == ((low & size) == 0)) {
-                    keys[low] = b;
-                    keys[high] = a;
-                    from[low] = at_b;
-                    from[high] = at_a;
-                }
-            }
+            exchange_pairs(keys, from, n, size, apart, thread, threads);
             __syncthreads();
         }
+    }
+}
+`},
+	{name: "sort_pairs", text: `// orders n keys, a power of two of at least 64, and where they were, by the same network. Elements
+// less than 64 apart are exchanged in registers: a warp has 64, each lane two that are 32 apart
+template <class K> __device__ void merge_in_warp(K (&key)[2], int (&at)[2], int first, int size, int lane, int apart)
+{
+    if (apart == 32) {
+        if (comes_after(key[0], at[0], key[1], at[1]) == ((first & size) == 0)) {
+            const K k = key[0];
+            const int p = at[0];
+            key[0] = key[1];
+            at[0] = at[1];
+            key[1] = k;
+            at[1] = p;
+        }
+        apart = 16;
+    }
+    #pragma unroll 1
+    for (; apart > 0; apart /= 2) {
+        #pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const K other = shuffle_xor(key[half], apart);
+            const int other_at = shuffle_xor(at[half], apart);
+            const bool rises = ((first + 32 * half + lane) & size) == 0, lower = (lane & apart) == 0;
+            if (comes_after(key[half], at[half], other, other_at) == (rises == lower)) {
+                key[half] = other;
+                at[half] = other_at;
+            }
+        }
+    }
+}
+template <class K> __device__ void sort_pairs(K* keys, int* from, int n, int thread, int threads)
+{
+    const int lane = thread % 32;
+    #pragma unroll 1
+    for (int size = 64; size <= n; size *= 2) {
+        #pragma unroll 1
+        for (int apart = size / 2; apart >= 64; apart /= 2) {
+            exchange_pairs(keys, from, n, size, apart, thread, threads);
+            __syncthreads();
+        }
+        #pragma unroll 1
+        for (int first = thread / 32 * 64; first < n; first += threads * 2) {
+            K key[2] = {keys[first + lane], keys[first + 32 + lane]};
+            int at[2] = {from[first + lane], from[first + 32 + lane]};
+            if (size == 64) {
+                #pragma unroll 1
+                for (int run = 2; run < 64; run *= 2) merge_in_warp(key, at, first, run, lane, run / 2);
+            }
+            merge_in_warp(key, at, first, size, lane, 32);
+            keys[first + lane] = key[0];
+            keys[first + 32 + lane] = key[1];
+            from[first + lane] = at[0];
+            from[first + 32 + lane] = at[1];
+        }
+        __syncthreads();
     }
 }
 `},
@@ -187,6 +253,18 @@ template <class K> __device__ idx rank_in(const K* keys, const idx* from, idx n,
     return low;
 }
 `},
+}
+
+// needSort asks for the function that orders keys with so many threads and returns
+// its name.
+func (g *generator) needSort(threads int) string {
+	g.need("exchange_pairs")
+	if threads < codegen.Lanes {
+		g.need("sort_few")
+		return "sort_few"
+	}
+	g.need("shuffle", "sort_pairs")
+	return "sort_pairs"
 }
 
 // key returns the key of a value in a sorting.

@@ -102,7 +102,7 @@ func (w *sortWriter) pieces(s *sorting) {
 	piecesOf := func(b *binding) int { return (b.loops[innerLoop].n + pieceElems - 1) / pieceElems }
 	shape := func(b *binding) (int, int, int) { return b.loops[outerLoop].n * piecesOf(b), maxSortThreads, 0 }
 	g.entry(fmt.Sprintf("sort_pieces%d", s.id), maxSortThreads, shape, func() {
-		g.need("quotient", "sort_pairs")
+		g.need("quotient")
 		n, pieces := g.length(), g.count("pieces", piecesOf)
 		g.line("__shared__ %s keys[%d];", s.keyType(), pieceElems)
 		g.line("__shared__ int from[%d];", pieceElems)
@@ -124,7 +124,7 @@ func (w *sortWriter) pieces(s *sorting) {
 		g.close("")
 		g.close("")
 		g.line("__syncthreads();")
-		g.line("sort_pairs(keys, from, %d, thread, %d);", pieceElems, maxSortThreads)
+		g.line("%s(keys, from, %d, thread, %d);", g.needSort(maxSortThreads), pieceElems, maxSortThreads)
 		g.line("%s* const row_keys = %s + row * %s + first;", s.keyType(), w.keys(s), n)
 		g.line("idx* const row_order = %s + row * %s + first;", w.halves("idx", fmt.Sprintf("order%d_halves", s.id), w.idxBytes()), n)
 		g.open("for (int j = thread; j < %d && first + j < %s; j += %d)", pieceElems, n, maxSortThreads)

@@ -45,15 +45,13 @@ func (w *sortWriter) elements(i string, values ...codegen.Value) {
 
 // store writes the stores of element i, under a condition, "" for none.
 func (w *sortWriter) store(i, condition string) {
+	stores := w.g.allStores()
 	var values []codegen.Value
-	var stores []*codegen.Store
-	for n := range w.g.k.Stores {
-		stores = append(stores, &w.g.k.Stores[n])
-		values = append(values, w.g.k.Stores[n].Value)
+	for _, s := range stores {
+		values = append(values, s.Value)
 	}
 	w.elements(i, values...)
-	rows := rowsWriter{g: w.g}
-	rows.stores(stores, &point{loops: []int{outerLoop, innerLoop}}, condition)
+	w.g.stores(stores, &point{loops: []int{outerLoop, innerLoop}}, condition)
 }
 
 // greatest is the key that comes after all others.
@@ -63,6 +61,7 @@ func (s *sorting) greatest() string { return fmt.Sprintf("(%s)-1", s.keyType()) 
 func (w *sortWriter) block() {
 	g := w.g
 	perBlock, threads := g.v.Tile[0], g.v.Tile[1]
+	padded := func(b *binding) int { return paddedRow(b, threads) }
 	var bytes func(b *binding) int
 	shape := func(b *binding) (int, int, int) {
 		if b.loops[innerLoop].n == 0 {
@@ -83,7 +82,7 @@ func (w *sortWriter) block() {
 			g.line("const idx row = %s;", first)
 		}
 		g.coordinates(outerLoop, "row")
-		bytes = g.shared(w.sharedArrays(perBlock))
+		bytes = g.shared(w.sharedArrays(perBlock, padded))
 		w.order = func(s *sorting, i string) string { return fmt.Sprintf("order%d[%s]", s.id, i) }
 		w.value = func(s *sorting, i string) string { return fmt.Sprintf("values%d[%s]", s.id, i) }
 		for _, s := range w.plan.list {
@@ -107,8 +106,7 @@ func (w *sortWriter) block() {
 			g.close("")
 			g.close("")
 			g.line("__syncthreads();")
-			g.need("sort_pairs")
-			g.line("sort_pairs(keys%d, order%d, (int)%s, thread, %d);", s.id, s.id, all, threads)
+			g.line("%s(keys%d, order%d, (int)%s, thread, %d);", g.needSort(threads), s.id, s.id, all, threads)
 		}
 		g.line("")
 		g.line("#pragma unroll 1")
@@ -118,12 +116,15 @@ func (w *sortWriter) block() {
 	})
 }
 
-// padded is the length of a row in shared memory: a power of two.
-func padded(b *binding) int { return powerOfTwo(max(b.loops[innerLoop].n, 2)) }
+// paddedRow is the length of a row in shared memory: a power of two, and one that
+// fills the warps of a row.
+func paddedRow(b *binding, threads int) int {
+	return powerOfTwo(max(b.loops[innerLoop].n, 2*min(threads, codegen.Lanes)))
+}
 
 // sharedArrays are the arrays of sort-block: keys, which sortings use in turn, and
 // the order and the values of each.
-func (w *sortWriter) sharedArrays(rows int) []array {
+func (w *sortWriter) sharedArrays(rows int, padded func(b *binding) int) []array {
 	of := func(name string, t ir.DType) array {
 		return array{name, t, func(b *binding) int { return rows * padded(b) }, fmt.Sprintf("%d * padded", rows)}
 	}
