@@ -50,23 +50,19 @@ func (b *binding) still(s *side, end int) int {
 	return end
 }
 
-// contractKind is a variant's kind, taken apart. Its text is base-left-right,
-// with "-split" where blocks of k are shared out.
+// contractKind is a variant's kind, taken apart. Its text is base-left-right, with
+// what is done with blocks of k.
 type contractKind struct {
-	base  string // one of those below
-	read  [2]loadMode
-	split bool
+	base   string // one of those below
+	read   [2]loadMode
+	blocks string // one of those below
 }
 
 func (c contractKind) String() string {
 	if c.base == plainKind {
 		return c.base
 	}
-	s := fmt.Sprintf("%s-%v-%v", c.base, c.read[0], c.read[1])
-	if c.split {
-		s += "-split"
-	}
-	return s
+	return strings.TrimSuffix(fmt.Sprintf("%s-%v-%v-%s", c.base, c.read[0], c.read[1], c.blocks), "-")
 }
 
 const (
@@ -74,6 +70,13 @@ const (
 	groupKind  = "wgmma" // tensor cores, driven by groups of warps
 	simtKind   = "simt"  // a register tile for each thread
 	plainKind  = "plain" // a result for each thread
+)
+
+// What a thread block does with blocks of k.
+const (
+	addBlocks   = ""      // it adds their sums
+	shareBlocks = "split" // it has some of them, and their sums are added later
+	oneBlock    = "one"   // there is but one, so that no second sum is kept
 )
 
 func parseContractKind(kind string) contractKind {
@@ -84,8 +87,18 @@ func parseContractKind(kind string) contractKind {
 			c.read[i] = loadMode(slices.Index(loadModes[:], words[i+1]))
 		}
 	}
-	c.split = len(words) > 3
+	if len(words) > 3 {
+		c.blocks = words[3]
+	}
 	return c
+}
+
+// blockLength returns Class.KBlock of the classes that a kind is of.
+func (c contractKind) blockLength() int {
+	if c.base == tensorKind || c.base == groupKind {
+		return tensorBlock
+	}
+	return codegen.KBlock
 }
 
 func (contractTemplate) variants(b *binding, t Target) []*Variant {
@@ -103,7 +116,9 @@ func (contractTemplate) variants(b *binding, t Target) []*Variant {
 			out = append(out, x.Variant)
 		}
 	}
-	return append(out, lastContract(c, &sides))
+	last := lastContract(c, &sides)
+	out = slices.DeleteFunc(out, func(v *Variant) bool { return v.Key() == last.Key() })
+	return append(out, last)
 }
 
 // tiledContraction is a variant in tiles, with the time it seems to take.
@@ -119,14 +134,18 @@ func tiledContractions(b *binding, c Class, t Target, read [2]loadMode) []tiledC
 	width := epilogueWidth(b, c)
 	var list []tiledContraction
 	for _, s := range shapesOf(c, &sides) {
-		for _, split := range []bool{false, true} {
+		for _, blocks := range []string{addBlocks, shareBlocks, oneBlock} {
+			split := blocks == shareBlocks
+			if !split && (c.Split == 1) != (blocks == oneBlock) {
+				continue
+			}
 			w := s.share(b, c, t, split)
 			if split && w.parts == 1 || w.blocks() > math.MaxInt32 || s.bytes(c, &sides, split) > t.Shared {
 				continue
 			}
-			v := &Variant{Kind: contractKind{shapeKind(c), read, split}.String(), Vector: 1, Tile: s.sizes()}
-			if !split {
-				v.Vector = width
+			v := &Variant{Kind: contractKind{shapeKind(c), read, blocks}.String(), Vector: width, Tile: s.sizes()}
+			if split {
+				v.Vector = 1
 			}
 			list = append(list, tiledContraction{v, s.cost(b, c, &sides, t, w)})
 		}
@@ -175,6 +194,9 @@ func (contractTemplate) check(b *binding, v *Variant) string {
 	if v.Vector > 1 && b.results() > 0 && !epilogue(b.k, v.Vector).fits(b) {
 		return fmt.Sprintf("lengths or places of results do not divide by %d", v.Vector)
 	}
+	if k, block := b.loops[loopK].n, kind.blockLength(); kind.blocks == oneBlock && k > block {
+		return fmt.Sprintf("%d of k are more than a block of %d", k, block)
+	}
 	if tiles := tilesOf(b, v.Tile[0], v.Tile[1]); tiles > math.MaxInt32 {
 		return fmt.Sprintf("%d tiles are more than a grid has blocks", tiles)
 	}
@@ -191,7 +213,7 @@ func (contractTemplate) write(g *generator) {
 	}
 	c.shape = shapeOf(c.class, &c.sides, g.v.Tile)
 	c.tiles()
-	if c.kind.split {
+	if c.split() {
 		c.join()
 	}
 }
@@ -205,6 +227,9 @@ type contraction struct {
 	kind  contractKind
 	shape tileShape
 }
+
+// split reports whether blocks of k are shared out.
+func (c *contraction) split() bool { return c.kind.blocks == shareBlocks }
 
 // epilogue is the span of results that a thread completes together.
 func epilogue(k *codegen.Kernel, width int) *span {

@@ -287,3 +287,24 @@ func TestContractionWide(t *testing.T) {
 		}
 	}
 }
+
+// A sum that is too small to be told from zero is +0 in every variant, whatever the
+// sign of its products.
+func TestContractionTinyProducts(t *testing.T) {
+	c := newContractor(t, cudac.Ampere)
+	for _, dims := range [][]int{{8, 8, 1}, {8, 8, 300}} {
+		k := kerneltest.MatMul(dims, ir.F32).Case
+		for b, x := range []float64{-1e-30, 1e-30} {
+			for i := range len(k.Mem[b]) / 4 {
+				kerneltest.WriteElem(k.Mem[b], ir.F32, i, kerneltest.Value{F: x})
+			}
+		}
+		for _, v := range c.variants(k) {
+			if len(v.Tile) > 0 && testing.Short() && v.Tile[0] != 32 {
+				continue
+			}
+			got := c.run(t, k, v)
+			assert.Equal(t, make([]byte, len(got[2])), got[2], "variant %s", v)
+		}
+	}
+}

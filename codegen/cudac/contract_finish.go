@@ -9,7 +9,7 @@ import "fmt"
 func (c *contraction) finish(sums string, result func(sums string)) {
 	s := &c.shape
 	at := 0 // where sums lie
-	if c.kind.split {
+	if c.split() {
 		at = s.bytes(c.class, &c.sides, true) - s.warpM()*s.sumPitch(c.class)*c.class.Accumulator.Size()
 	}
 	c.line("%s* const sums = (%s*)(shared + %d);", c.accumulator(), c.accumulator(), at)

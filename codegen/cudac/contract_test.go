@@ -36,14 +36,14 @@ func TestContractionCandidates(t *testing.T) {
 		{"odd width", ir.F32, matMulLaunch(4096, 4095, 1024, false), Ampere, "simt-copy-copy", []int{128, 128}, "plain"},
 		{"few rows", ir.F32, matMulLaunch(4, 4096, 4096, false), Ampere, "simt-copy-line-split", []int{8, 128}, "plain"},
 		{"one column", ir.F32, matMulLaunch(4096, 1, 4096, false), Ampere, "simt-copy-copy-split", []int{128, 8}, "plain"},
-		{"small", ir.F32, matMulLaunch(32, 32, 64, false), Ampere, "simt-copy-line", []int{32, 32}, "plain"},
+		{"small", ir.F32, matMulLaunch(32, 32, 64, false), Ampere, "simt-copy-line-one", []int{32, 32}, "plain"},
 		{"doubles", ir.F64, matMulLaunch(4096, 4096, 1024, false), Ampere, "simt-copy-line", []int{64, 64}, "plain"},
 		{"halves", ir.BF16, matMulLaunch(4096, 4096, 4096, false), Hopper, "mma-k-line", []int{128, 128}, "mma-each-each"},
 		{"halves, weights by rows", ir.F16, matMulLaunch(4096, 4096, 4096, true), Ampere, "mma-k-k", []int{128, 128}, "mma-each-each"},
 		{"halves, one row", ir.F16, matMulLaunch(1, 4096, 4096, true), Ampere, "mma-k-k-split", []int{16, 64}, "mma-each-each"},
-		{"halves, odd k", ir.BF16, matMulLaunch(512, 512, 77, false), Ampere, "mma-each-line", []int{64, 64}, "mma-each-each"},
+		{"halves, odd k", ir.BF16, matMulLaunch(512, 512, 77, false), Ampere, "mma-each-line-one", []int{64, 64}, "mma-each-each"},
 		{"little shared memory", ir.BF16, matMulLaunch(4096, 4096, 4096, true), Target{SM: 80, SMs: 100, Shared: 48 << 10}, "mma-k-k", []int{64, 64}, "mma-each-each"},
-		{"nothing", ir.F32, matMulLaunch(0, 5, 7, false), Ampere, "simt-copy-copy", []int{128, 128}, "plain"},
+		{"nothing", ir.F32, matMulLaunch(0, 5, 7, false), Ampere, "simt-copy-copy-one", []int{128, 128}, "plain"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := matMulKernel(c.dt, c.dt, c.dt.Compute())
@@ -77,7 +77,7 @@ func TestContractionGuards(t *testing.T) {
 	k := matMulKernel(ir.BF16, ir.BF16, ir.F32)
 	launch := matMulLaunch(512, 512, 512, false)
 	v := Candidates(k, launch, Ampere, false)[0]
-	require.Equal(t, "mma-k-line", v.Kind)
+	require.Equal(t, "mma-k-line-one", v.Kind)
 	s, err := Generate(k, v, Ampere, launch)
 	require.NoError(t, err)
 	change := func(f func(l *codegen.Launch)) *codegen.Launch {
@@ -93,6 +93,8 @@ func TestContractionGuards(t *testing.T) {
 		{launch, "", 64},
 		{matMulLaunch(65, 72, 8, false), "", 4},
 		{matMulLaunch(512, 512, 0, false), "has the form 0", 0},
+		{matMulLaunch(512, 512, 1024, false), "", 64},
+		{matMulLaunch(512, 512, 1032, false), "1032 of k are more than a block of 1024", 0},
 		{matMulLaunch(512, 512, 511, false), "left operand: stride 511 along m0 does not divide by 8", 0},
 		{matMulLaunch(512, 508, 512, false), "right operand: stride 508 along k0 does not divide by 8", 0},
 		{matMulLaunch(512, 512, 512, true), "loop n has the form", 0},
@@ -134,10 +136,23 @@ func TestContractionLoops(t *testing.T) {
 	}
 }
 
+// Places of large matrices fit 32 bits, though their products do not.
+func TestContractionNarrow(t *testing.T) {
+	k := matMulKernel(ir.F32, ir.F32, ir.F32)
+	for _, c := range []struct {
+		launch *codegen.Launch
+		wide   bool
+	}{{matMulLaunch(8192, 8192, 8192, false), false}, {matMulLaunch(1<<16, 1<<15, 1, false), true}, {matMulLaunch(1<<16, 8, 1<<15, false), true}} {
+		for _, v := range Candidates(k, c.launch, Ampere, false) {
+			assert.Equal(t, c.wide, v.Wide, "%v", c.launch.Dims)
+		}
+	}
+}
+
 // The sources of a kernel depend on nothing but its structure and the variant.
 func TestContractionSourceStable(t *testing.T) {
 	k := matMulKernel(ir.BF16, ir.BF16, ir.F32)
-	one, other := matMulLaunch(512, 512, 512, true), matMulLaunch(1024, 520, 4096, true)
+	one, other := matMulLaunch(512, 512, 2048, true), matMulLaunch(1024, 520, 4096, true)
 	for _, v := range Candidates(k, one, Ampere, false) {
 		a, err := Generate(k, v, Ampere, one)
 		require.NoError(t, err)

@@ -8,13 +8,13 @@ import (
 // tiles writes the entry whose thread blocks compute tiles.
 func (c *contraction) tiles() {
 	shape := func(b *binding) (blocks, threads, shared int) {
-		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.kind.split)
+		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.split())
 	}
 	c.entry(c.title(c.v.Kind), c.shape.threads(), shape, func() {
 		c.place()
 		c.declareSums()
 		c.pipeline()
-		if !c.kind.split {
+		if !c.split() {
 			c.finish(c.total(), c.complete)
 		}
 	})
@@ -22,7 +22,7 @@ func (c *contraction) tiles() {
 
 // share returns how the tiles of a launch are shared out.
 func (c *contraction) share(b *binding) work {
-	return c.shape.share(b, ClassOf(b.k, b.loops[loopK].n, c.t), c.t, c.kind.split)
+	return c.shape.share(b, ClassOf(b.k, b.loops[loopK].n, c.t), c.t, c.split())
 }
 
 // place finds the tile of a block: z_at of the batch, lines from m_tile and n_tile
@@ -42,10 +42,10 @@ func (c *contraction) place() {
 	c.line("const int lane = (int)(threadIdx.x %% 32), warp = (int)(threadIdx.x / 32);")
 	c.line("const int warp_m = warp / %d, warp_n = warp %% %d;", s.warpsN, s.warpsN)
 	c.line("")
-	c.line("// The tile of this block. Eight rows of tiles go together, so that their operands")
-	c.line("// are met again in the cache.")
+	c.line("// The tile of this block, %d by %d in panels of %d along k. Eight rows of tiles go together,", s.m, s.n, s.k)
+	c.line("// so that their operands are met again in the cache.")
 	number := "(idx)blockIdx.x"
-	if c.kind.split {
+	if c.split() {
 		parts := c.count("parts", func(b *binding) int { return c.share(b).parts })
 		c.line("const idx part = modulo(%s, %s);", number, parts)
 		number = fmt.Sprintf("quotient(%s, %s)", number, parts)
@@ -70,18 +70,20 @@ func (c *contraction) pipeline() {
 	perBlock := c.class.KBlock / s.k
 	panels := c.count("k_panels", func(b *binding) int { return (b.loops[loopK].n + s.k - 1) / s.k })
 	first, last := "", panels
-	if c.kind.split {
+	if c.split() {
 		per := c.count("part_panels", func(b *binding) int { return c.share(b).per * perBlock })
 		c.line("const idx first = part * %s;", per)
 		c.line("const idx last = %s - first < %s ? %s : first + %s;", panels, per, panels, per)
 		first, last = " - first", "last"
 	}
 	c.line("#pragma unroll 1")
-	start := strings.TrimPrefix(first, " - ")
+	start, before := strings.TrimPrefix(first, " - "), "first - "
 	if start == "" {
-		start = "0"
+		start, before = "0", "-"
 	}
-	c.open("for (idx t = %s - %d; t < %s; t++)", start, ahead, last)
+	c.line("// Panel t is multiplied while the next %d are on their way.", ahead)
+	c.line("#pragma unroll 1")
+	c.open("for (idx t = %s%d; t < %s; t++)", before, ahead, last)
 	c.open("if (t >= %s)", start)
 	c.need("copies_wait")
 	c.line("copies_wait<%d>();    // panel t is here", ahead-1)
@@ -102,7 +104,7 @@ func (c *contraction) pipeline() {
 	c.line("const int from = (int)(t%s) & %d;", first, s.stages-1)
 	c.multiply()
 	switch {
-	case c.kind.split:
+	case c.split():
 		c.open("if (((t + 1) & %d) == 0 || t + 1 == %s)", perBlock-1, last)
 		c.line("// A block of k is complete: its sums are what the second entry joins.")
 		c.finish("sum", func(sums string) { c.partial(sums, fmt.Sprintf("t / %d", perBlock)) })
@@ -115,11 +117,16 @@ func (c *contraction) pipeline() {
 		c.close("")
 	}
 	c.close("")
+	if c.kind.blocks == oneBlock && c.class.Accumulator.IsFloat() {
+		c.line("// Sums of blocks are added from +0, so that none is -0.")
+		c.eachSum("sum%[1]s = 0 + sum%[1]s;")
+	}
 }
 
-// total returns the name of complete sums: sums of integers need no blocks.
+// total returns the name of complete sums: those of integers, and of one block of
+// k, need no second ones.
 func (c *contraction) total() string {
-	if c.kind.split || c.class.Accumulator.IsInt() {
+	if c.split() || c.kind.blocks == oneBlock || c.class.Accumulator.IsInt() {
 		return "sum"
 	}
 	return "total"
