@@ -179,8 +179,10 @@ func (w *warp) definedShared(in *inst, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		s := &w.blk.shadow
-		if c := s.writes[w.addr[i]/s.granule]; c == 0 || c&cellPending != 0 {
-			w.undefinedShared(in, w.addr[i], i, c)
+		for g := w.addr[i] / s.granule; g < (w.addr[i]+uint64(in.mem.bytes))/s.granule; g++ {
+			if c := s.writes[g]; c == 0 || c&cellPending != 0 {
+				w.undefinedShared(in, w.addr[i], i, c)
+			}
 		}
 	}
 }

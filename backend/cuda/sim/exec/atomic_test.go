@@ -118,6 +118,8 @@ func TestAtomicsOfManyBlocks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{64 * 96, 95}, got)
 	assert.EqualValues(t, 2*64*96, c.Atomics)
+	assert.Equal(t, exec.Traffic{Requests: 2 * 64 * 3, Sectors: 2 * 64 * 3, Bytes: 2 * 64 * 96 * 4}, c.GlobalStores)
+	assert.Zero(t, c.GlobalLoads)
 }
 
 // Sums of subnormal and of narrow floats on both kinds of memory.

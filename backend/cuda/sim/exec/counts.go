@@ -14,6 +14,7 @@ type Counts struct {
 	WarpInstructions, LaneInstructions uint64
 	Classes                            [ClassCount]Issued
 
+	// Atomics count as stores, for DRAMWritten too.
 	GlobalLoads, GlobalStores Traffic
 	// DRAMRead and DRAMWritten are the bytes of the distinct 32-byte sectors of
 	// global memory that the whole launch read and wrote: what a cache that holds
@@ -195,7 +196,8 @@ func (c *Counts) add(in *inst, s *instrStats) {
 		c.LocalAccesses += s.warps
 	}
 	global, shared := &c.GlobalLoads, &c.SharedLoads
-	if op == ptx.OpSt || op == ptx.OpStmatrix || op == ptx.OpRed {
+	switch op {
+	case ptx.OpSt, ptx.OpStmatrix, ptx.OpRed, ptx.OpAtom:
 		global, shared = &c.GlobalStores, &c.SharedStores
 	}
 	if s.sectors > 0 {

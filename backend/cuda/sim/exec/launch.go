@@ -24,6 +24,9 @@ const (
 	MaxShared  = 227 << 10
 )
 
+// maxBlocks is more than any interpreter finishes.
+const maxBlocks = 1<<31 - 1
+
 // Arg is the bytes of one parameter of an entry.
 type Arg []byte
 
@@ -42,7 +45,8 @@ type Options struct {
 	// processor. Atomics of several blocks then come in any order, and blocks that
 	// write one place without atomics race in Go as they do on a device.
 	Workers int
-	// Seed, if not 0, shuffles the order in which blocks start.
+	// Seed, if not 0, shuffles the order in which blocks start, if they are at
+	// most a million.
 	Seed uint64
 	// MaxInstructions bounds the warp instructions of the launch; 0 is 1<<36.
 	MaxInstructions uint64
@@ -106,6 +110,9 @@ func (l *launch) extents() error {
 	g, b := l.grid, l.block
 	if g.X < 1 || g.Y < 1 || g.Z < 1 || g.X > 1<<31-1 || g.Y > 65535 || g.Z > 65535 {
 		return bad("a grid of %v blocks, want from 1 to (2147483647, 65535, 65535)", g)
+	}
+	if uint64(g.X)*uint64(g.Y) > maxBlocks/uint64(g.Z) {
+		return bad("a grid of %v blocks, which is more than %d", g, maxBlocks)
 	}
 	if b.X < 1 || b.Y < 1 || b.Z < 1 || b.Z > 64 || b.X > MaxThreads || b.Y > MaxThreads || b.X*b.Y*b.Z > MaxThreads {
 		return bad("a block of %v threads, want from 1 to (1024, 1024, 64) and %d in all", b, MaxThreads)
@@ -203,7 +210,7 @@ func worse(err error, i int, than error, j int) bool {
 
 // order returns the block to start as the n-th.
 func (l *launch) order(blocks int) func(n int) int {
-	if l.o.Seed == 0 {
+	if l.o.Seed == 0 || blocks > 1_000_000 {
 		return func(n int) int { return n }
 	}
 	perm := rand.New(rand.NewPCG(l.o.Seed, 0)).Perm(blocks)

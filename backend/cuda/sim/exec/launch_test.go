@@ -61,6 +61,7 @@ func TestWrongLaunches(t *testing.T) {
 		{"too many threads", "k", dim(1), exec.Dim{X: 32, Y: 33, Z: 1}, 0, args, "1024 in all"},
 		{"too deep", "k", dim(1), exec.Dim{X: 1, Y: 1, Z: 65}, 0, args, "a block of (1, 1, 65)"},
 		{"too tall a grid", "k", exec.Dim{X: 1, Y: 70000, Z: 1}, dim(1), 0, args, "a grid of"},
+		{"too many blocks", "k", exec.Dim{X: 1 << 30, Y: 4, Z: 1}, dim(1), 0, args, "more than 2147483647"},
 		{"too much shared memory", "k", dim(1), dim(1), 300000, args, "300000 bytes of shared memory"},
 		{"more threads than compiled for", "small", dim(1), dim(65), 0, nil, "compiled for 64 at most"},
 		{"other threads than compiled for", "exact", dim(1), dim(16), 0, nil, "compiled for (8, 2, 1)"},

@@ -118,7 +118,7 @@ func (w *warp) sharedRead(in *inst, addr, n uint64, lane int, many bool) {
 	for g := addr / s.granule; g < (addr+n+s.granule-1)/s.granule; g++ {
 		c := s.writes[g]
 		if c == 0 || c&cellPending != 0 {
-			if s.undef {
+			if s.undef || c != 0 {
 				w.undefinedShared(in, addr, lane, c)
 			}
 		} else if s.races && c.clock() > w.epoch && (!w.ordered(c, lane) || many && c.warp() == w.id && c.clock() == w.clock[w.id]) && !(in.mem.strong && c&cellAtomic != 0) {

@@ -66,9 +66,14 @@ func (w *warp) countBanks(in *inst, m uint32, n uint64, note bool) {
 func (d *distinct) banks(w *warp, m uint32, shift uint, slots uint64) (most uint64) {
 	d.reset()
 	var count [32]uint8
+	last, lastAt := ^uint64(0), uint8(0)
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		key := w.addr[i] >> shift
+		if key == last {
+			d.many[lastAt&63] = true
+			continue
+		}
 		slot := uint8(key&slots) & 31
 		if at := d.head[slot]; at != 0 && d.key[at&63] == key { // what others read too
 			d.many[at&63] = true
@@ -77,6 +82,7 @@ func (d *distinct) banks(w *warp, m uint32, shift uint, slots uint64) (most uint
 		if d.add(key, slot, i) {
 			count[slot]++
 			most = max(most, uint64(count[slot]))
+			last, lastAt = key, uint8(d.n)
 		}
 	}
 	return most
