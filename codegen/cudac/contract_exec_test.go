@@ -292,7 +292,7 @@ func TestContractionWide(t *testing.T) {
 // sign of its products.
 func TestContractionTinyProducts(t *testing.T) {
 	c := newContractor(t, cudac.Ampere)
-	for _, dims := range [][]int{{8, 8, 1}, {8, 8, 300}} {
+	for _, dims := range [][]int{{8, 8, 16}, {8, 8, 304}} {
 		k := kerneltest.MatMul(dims, ir.F32).Case
 		for b, x := range []float64{-1e-30, 1e-30} {
 			for i := range len(k.Mem[b]) / 4 {
