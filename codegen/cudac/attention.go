@@ -250,12 +250,21 @@ func (g *generator) eachKeyBlock() {
 	g.open("for (idx k_base = 0; k_base < k_end; k_base += %d)", keyBlock)
 }
 
-// attentionEpilogue writes the rest of the body and the stores, at the point of
-// query and value column given by expressions, for a result.
-func (g *generator) attentionEpilogue(result, query, column string) {
-	g.coord = map[[2]int]string{{queryLoop, 0}: query, {valueLoop, 0}: column}
-	defer func() { g.coord = nil }()
-	g.define(0, result)
+// eachResult writes the loop of a thread over its share of the results of a block
+// of threads, neighbours along the values: the sum of weighted values divided by
+// that of the weights, both in shared memory, the rest of the body and the stores.
+func (g *generator) eachResult(lines, columns, threads int, sum func(line, column string) string, weights func(line string) string) {
+	queries, values, _ := g.attentionCounts()
+	g.line("__syncthreads();")
+	g.line("#pragma unroll 1")
+	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", lines*columns, threads)
+	g.line("const int line = e / %d;", columns)
+	g.line("const idx query = q_base + line, column = v_base + e %% %d;", columns)
+	g.line("if (query >= %s || column >= %s) continue;", queries, values)
+	t := ctype(g.k.Body[0].Type)
+	g.line("const %s sum = %s, divisor = %s;", t, sum("line", fmt.Sprintf("e %% %d", columns)), weights("line"))
+	g.coord = map[[2]int]string{{queryLoop, 0}: "query", {valueLoop, 0}: "column"}
+	g.define(0, "divisor != 0 ? sum / divisor : sum")
 	var stored []codegen.Value
 	for i := range g.k.Stores {
 		stored = append(stored, g.k.Stores[i].Value)
@@ -265,6 +274,8 @@ func (g *generator) attentionEpilogue(result, query, column string) {
 	for i := range g.k.Stores {
 		g.store(&g.k.Stores[i], p)
 	}
+	g.coord = nil
+	g.close("")
 }
 
 // additive reports whether a mask is added to the scores.

@@ -120,10 +120,9 @@ func (g *generator) tensorWeighted(s tensorShape) {
 	g.close("")
 }
 
-// tensorResults writes the division by the sum of the weights and the epilogue,
-// neighbouring threads along the values.
+// tensorResults writes the sums to shared memory, that of the weights in a column
+// after those of the values, and what is made of them.
 func (g *generator) tensorResults(s tensorShape) {
-	queries, values, _ := g.attentionCounts()
 	g.arrived(0)
 	g.line("__syncthreads();")
 	g.line("float* const results = (float*)shared;")
@@ -131,22 +130,15 @@ func (g *generator) tensorResults(s tensorShape) {
 	g.line("float* const mine = results + (warp * %d + lane / 4 + 8 * half) * %d + lane %% 4 * 2;", warpQueries, s.resultPitch())
 	g.each("j", s.values/8)
 	pair := g.vectorType(ir.F32, 2) // of neighbouring columns: element by element, banks would meet
-	g.line("%s out;", pair)
-	g.each("c", 2)
-	g.line("const float sum = result[j][2 * half + c];")
-	g.line("out.e[c] = weights[half] != 0 ? sum / weights[half] : sum;")
+	g.line("*(%s*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};", pair)
 	g.close("")
-	g.line("*(%s*)(mine + j * 8) = out;", pair)
-	g.close("")
+	g.line("if (lane %% 4 == 0) mine[%d] = weights[half];", s.values)
 	if g.strange() {
 		g.strangeResults(s)
 	}
 	g.close("")
-	g.line("__syncthreads();")
-	g.line("#pragma unroll 1")
-	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", s.queries()*s.values, s.threads())
-	g.line("const idx query = q_base + e / %d, column = v_base + e %% %d;", s.values, s.values)
-	g.line("if (query >= %s || column >= %s) continue;", queries, values)
-	g.attentionEpilogue(fmt.Sprintf("results[e / %d * %d + e %% %d]", s.values, s.resultPitch(), s.values), "query", "column")
-	g.close("")
+	result := func(line, column string) string {
+		return fmt.Sprintf("results[%s * %d + %s]", line, s.resultPitch(), column)
+	}
+	g.eachResult(s.queries(), s.values, s.threads(), result, func(line string) string { return result(line, fmt.Sprint(s.values)) })
 }

@@ -237,21 +237,14 @@ func (g *generator) hidden(w string) string {
 	return fmt.Sprintf("__float_as_int(%s) == __float_as_int(-0.0f)", w)
 }
 
-// simtResults divides by the sum of the weights and writes the epilogue,
-// neighbouring threads along the values.
+// simtResults writes the sums to shared memory, and what is made of them.
 func (g *generator) simtResults(rows int) {
-	queries, values, _ := g.attentionCounts()
 	g.each("i", rows)
-	g.line("const %s total = weights[ty + %d * i];", ctype(g.k.Body[0].Type), simtLanes)
 	g.each("j", simtKeys)
-	g.line("weight[ty + %d * i][tx + %d * j] = total != 0 ? result[i][j] / total : result[i][j];", simtLanes, simtLanes)
+	g.line("weight[ty + %d * i][tx + %d * j] = result[i][j];", simtLanes, simtLanes)
 	g.close("")
 	g.close("")
-	g.line("__syncthreads();")
-	g.line("#pragma unroll 1")
-	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", rows*simtLanes*simtValues, simtThreads)
-	g.line("const idx query = q_base + e / %d, column = v_base + e %% %d;", simtValues, simtValues)
-	g.line("if (query >= %s || column >= %s) continue;", queries, values)
-	g.attentionEpilogue(fmt.Sprintf("weight[e / %d][e %% %d]", simtValues, simtValues), "query", "column")
-	g.close("")
+	g.eachResult(rows*simtLanes, simtValues, simtThreads,
+		func(line, column string) string { return fmt.Sprintf("weight[%s][%s]", line, column) },
+		func(line string) string { return fmt.Sprintf("weights[%s]", line) })
 }
