@@ -18,7 +18,7 @@ func samples() int {
 	if testing.Short() {
 		return 20_000
 	}
-	return 200_000
+	return 60_000
 }
 
 // What is correctly rounded, on floats, integers and bools, gives the bits of the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 	"github.com/sinter-ml/sinter/codegen/kerneltest"
+	"github.com/sinter-ml/sinter/codegen/kerneltest/precise"
 	"github.com/sinter-ml/sinter/ir"
 )
 
@@ -70,4 +71,19 @@ func TestValuesThatAreHard(t *testing.T) {
 	near(-2.9892216500836705e-39, on(t, ir.SGelu, ir.F32, -13.25)[0], 4)
 	near(1e-8, on(t, ir.SExpm1, ir.F32, float64(float32(1e-8)))[0], 2)
 	near(1e-8, on(t, ir.SLog1p, ir.F32, float64(float32(1e-8)))[0], 2)
+}
+
+// Far out e^x is subnormal in F64, while its product with x has more digits.
+func TestTailsOfActivations(t *testing.T) {
+	for fn, operands := range map[ir.ScalarOp][]float64{
+		ir.SSilu:     {-701, -710, -740.240021745833, -750},
+		ir.SGelu:     {-0.71, -36.9, -37.1, -38.13450895135399},
+		ir.SGeluTanh: {-21.2, -21.5, -21.9, -22},
+		ir.SErfc:     {0.51, 26, 27},
+	} {
+		for i, got := range on(t, fn, ir.F64, operands...) {
+			want := precise.Function(fn)(precise.Of(operands[i]))
+			assert.LessOrEqual(t, precise.Distance(got, want), FuncBound(fn, ir.F64), "%v(%v) = %v", fn, operands[i], got)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/codegen/kerneltest"
@@ -83,6 +84,25 @@ func TestNearOverflow(t *testing.T) {
 		unaryF64ToF64[op](d[:], []float64{711})
 		if !math.IsInf(d[0], 1) {
 			t.Errorf("%v(711) = %v", op, d[0])
+		}
+	}
+}
+
+// Products of which a factor is subnormal, though the result has more digits.
+func TestTailsOfActivations(t *testing.T) {
+	for _, c := range []struct {
+		op ir.ScalarOp
+		x  []float64
+	}{
+		{ir.SSilu, []float64{-699, -701, -710, -740.240021745833, -750}},
+		{ir.SGelu, []float64{-36.9, -37.1, -38.13450895135399}},
+		{ir.SGeluTanh, []float64{-21.2, -21.3, -21.5, -21.9, -22}},
+	} {
+		for _, x := range c.x {
+			var d [1]float64
+			unaryF64ToF64[c.op](d[:], []float64{x})
+			e := precise.Distance(d[0], precise.Function(c.op)(precise.Of(x)))
+			assert.LessOrEqual(t, e, kerneltest.Ulps(c.op), "%v(%v) = %v", c.op, x, d[0])
 		}
 	}
 }

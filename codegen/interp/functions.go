@@ -101,7 +101,14 @@ func sigmoidF64(x float64) float64 {
 	return 1 / (1 + expF64(-x))
 }
 
-func siluF64(x float64) float64 { return x * sigmoidF64(x) }
+// siluF64 multiplies x in before e^x, which is 1/(1 + e^−x) far out, is subnormal.
+func siluF64(x float64) float64 {
+	if x < -700 && x > -800 {
+		half := expF64(x / 2)
+		return float64(x*half) * half
+	}
+	return x * sigmoidF64(x)
+}
 
 // erfinvF64 mends math.Erfinv, which is a few ulps off, by a step of Newton's
 // method: for small |x| by erf, for large by erfc, of which 1−|x| is exact.
@@ -145,6 +152,10 @@ func geluTanhF64(x float64) float64 {
 	linear := double{0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54} // 2√(2/π)
 	cubic := double{0x1.2444f2a4d8b4bp-4, -0x1.3023b0e5fbc6ep-58}  // 0.044715 of it
 	u := linear.plus(cubic.times(twoProduct(x, x))).scale(-x)
+	if u.hi > 700 && u.hi < 800 { // 1 + e^u is e^u, and may overflow
+		half := expDouble(double{-u.hi / 2, -u.lo / 2})
+		return float64(x*half) * half
+	}
 	return x / (1 + expDouble(u))
 }
 

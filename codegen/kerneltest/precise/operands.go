@@ -35,10 +35,10 @@ var ranges = map[ir.ScalarOp][2]float64{
 	ir.SErfinv:   {-1, 1},
 	ir.SLgamma:   {-60, 1e6},
 	ir.SDigamma:  {-60, 1e6},
-	ir.SSigmoid:  {-700, 700},
-	ir.SSilu:     {-700, 700},
+	ir.SSigmoid:  {-744, 700},
+	ir.SSilu:     {-751, 700},
 	ir.SGelu:     {-38.5, 38},
-	ir.SGeluTanh: {-21, 21},
+	ir.SGeluTanh: {-22, 21},
 	ir.SSoftplus: {-700, 700},
 }
 
