@@ -11,6 +11,9 @@ func (c *contraction) tiles() {
 		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.split())
 	}
 	c.entry(c.title(c.v.Kind), c.shape.threads(), shape, func() {
+		if c.shape.threads() < mapThreads {
+			c.resident = 1 // more small blocks are not worth spilled registers
+		}
 		c.place()
 		c.declareSums()
 		c.pipeline()
