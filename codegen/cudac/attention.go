@@ -239,8 +239,8 @@ func (g *generator) keysEnd(queries int) {
 	q, _, keys := g.attentionCounts()
 	g.line("idx k_end = %s;", keys)
 	if g.k.Attention.Causal {
-		g.line("const long long reached = (q_base + %d < %s ? q_base + %d : %s) + reach;", queries, q, queries, q)
-		g.line("if (reached < k_end) k_end = reached < 0 ? 0 : (idx)reached;  // no query sees later keys")
+		g.line("const long long seen_end = (q_base + %d < %s ? q_base + %d : %s) + reach;", queries, q, queries, q)
+		g.line("if (seen_end < k_end) k_end = seen_end < 0 ? 0 : (idx)seen_end;  // no query sees later keys")
 	}
 }
 

@@ -2,6 +2,7 @@ package cudac
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -79,7 +80,11 @@ func (s tensorShape) at(access int, line, column string) string {
 	case valueAccess:
 		first, pitch = s.valuesAt(), s.valuePitch()
 	}
-	return fmt.Sprintf("%d + ((%s) * %d + %s) * 2", first, line, pitch, column)
+	place := fmt.Sprintf("(%s * %d + %s) * 2", group(line), pitch, column)
+	if first > 0 {
+		place = fmt.Sprintf("%d + %s", first, place)
+	}
+	return place
 }
 
 // bytes is how much shared memory there is. At the end it holds the results.
@@ -153,7 +158,7 @@ func (g *generator) tensorAttention() {
 		g.line("float most[2] = {%[1]s, %[1]s}, weights[2] = {};  // maximum and sum of each query", literal(ir.F32, minusInf(ir.F32)))
 		g.line("float result[%d][4] = {};  // weighted values", s.values/8)
 		if g.strange() {
-			g.line("unsigned long long strange[2] = {};  // of results 2 * j + c of each half: infinite values, see below")
+			g.line("unsigned long long strange[2] = {};  // of results 2 * j + c of each half: 1 where +inf, 2 where -inf is among the values, 3 for NaN")
 		}
 		g.keysEnd(s.queries())
 		g.lines(queryAccess, s.queries(), "q_base", queries, "q_at")
@@ -215,14 +220,18 @@ func (g *generator) lines(access, count int, base, end, at string) {
 	}
 	g.line("#pragma unroll %d", unroll)
 	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", count*pieces, s.threads())
-	if s.vector == 1 && g.unit(access, lineLoop) && !g.unit(access, loop) {
-		g.line("const int line = e %% %d, column = e / %d;", count, count)
-	} else {
+	switch {
+	case s.vector > 1:
 		g.line("const int line = e / %d, column = e %% %d * %d;", pieces, pieces, s.vector)
+	case g.unit(access, lineLoop) && !g.unit(access, loop):
+		g.line("const int line = e %% %d, column = e / %d;", count, count)
+	default:
+		g.line("const int line = e / %d, column = e %% %d;", pieces, pieces)
 	}
-	place := at + " + " + g.within(access, map[int]string{lineLoop: fmt.Sprintf("(%s + line)", base), loop: fmt.Sprintf("(%s + column)", first)})
+	line, column := plus(base, "line"), plus(first, "column")
+	place := at + " + " + g.within(access, map[int]string{lineLoop: group(line), loop: group(column)})
 	from := fmt.Sprintf("%s + %s", g.buffer(g.k.Accesses[access].Buffer), place)
-	inside := fmt.Sprintf("%s + line < %s && %s + column < %s", base, end, first, length)
+	inside := fmt.Sprintf("%s < %s && %s < %s", line, end, column, length)
 	if s.vector > 1 {
 		g.need("copy_16")
 		g.line("copy_16(base + %s, %s, %s ? 16 : 0);", s.at(access, "line", "column"), from, inside)
@@ -230,4 +239,20 @@ func (g *generator) lines(access, count int, base, end, at string) {
 		g.line("*(unsigned short*)(shared + %s) = %s ? *(%s) : 0;", s.at(access, "line", "column"), inside, from)
 	}
 	g.close("")
+}
+
+// plus adds two terms, the first of which may be 0.
+func plus(a, b string) string {
+	if a == "0" {
+		return b
+	}
+	return a + " + " + b
+}
+
+// group puts an expression of several terms in parentheses.
+func group(expr string) string {
+	if strings.Contains(expr, " ") {
+		return "(" + expr + ")"
+	}
+	return expr
 }

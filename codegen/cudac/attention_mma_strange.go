@@ -31,7 +31,7 @@ func (g *generator) strangeValues(s tensorShape) {
 	g.open("if (__syncthreads_or((carry & 0x80008000u) != 0))")
 	g.sights()
 	g.strangeSums(s, exponent)
-	g.line("__syncthreads();")
+	g.line("__syncthreads();  // they are 0 from here on")
 	g.line("#pragma unroll 1")
 	g.open("for (int e = (int)threadIdx.x; e < %d; e += %d)", keyBlock*s.values, s.threads())
 	g.line("unsigned short& value = *(unsigned short*)(shared + %s);", s.at(valueAccess, fmt.Sprintf("e / %d", s.values), fmt.Sprintf("e %% %d", s.values)))
@@ -44,7 +44,7 @@ func (g *generator) strangeValues(s tensorShape) {
 // sights writes how the lane's queries see its keys, two bits for each key: 0 not
 // at all, 1 with a weight above 0, 2 with 0 or NaN.
 func (g *generator) sights() {
-	g.line("unsigned int sight[2] = {};")
+	g.line("unsigned int sight[2] = {};  // two bits for each key of the lane: 1 where it is seen with a weight above 0, 2 with 0 or NaN")
 	g.each("half", 2)
 	g.tensorVisible()
 	if g.k.Attention.BoolMask {
@@ -64,6 +64,7 @@ func (g *generator) sights() {
 // the values it is a sum of; NaN is both.
 func (g *generator) strangeSums(s tensorShape, exponent uint32) {
 	mantissa := 0x7fff &^ exponent
+	g.line("// what values that are infinite or NaN add, key by key")
 	g.line("#pragma unroll 1")
 	g.open("for (int key = 0; key < %d; key++)", keyBlock)
 	g.line("const int owner = lane / 4 * 4 + key / 2 %% 4, place = key / 8 * 4 + key %% 2 * 2;")

@@ -1,0 +1,199 @@
+// ==== sm_80 ====
+// kernel contraction outer=2 inner=1 "matmul-cast"
+// variant: simt-copy-each vector=4 tile=[32 32 8 4] 0(  ) 1(0 * *) 1(1 0 1) 1(* 1 0)
+// device functions: copies_wait, copy_element, f16_to_f32, quotient
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+struct alignas(16) f32_x4 { float e[4]; };    // 4 f32 at once
+
+extern "C" __global__ void __launch_bounds__(64, 1)
+simt_copy_each(
+    const float* __restrict__ b1,
+    const unsigned short* __restrict__ b0,
+    float* b2,
+    const idx m_n,
+    const idx n_n,
+    const idx k_n,
+    const idx m_tiles,
+    const idx n_tiles,
+    const idx k_panels,
+    const idx a1_off,
+    const idx a1_m0,
+    const idx a0_off,
+    const idx a0_k0,
+    const idx a2_off,
+    const idx a2_m0)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const unsigned int panels = (unsigned int)__cvta_generic_to_shared(shared);
+    const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
+    const int warp_m = warp / 1, warp_n = warp % 1;
+
+    // The tile of this block, 32 by 32 in panels of 8 along k. Eight rows of tiles go together,
+    // so that their operands are met again in the cache.
+    const idx tile = (idx)blockIdx.x;
+    const idx z_at = quotient(tile, m_tiles * n_tiles);
+    const idx in_batch = tile - z_at * m_tiles * n_tiles;
+    const idx group = quotient(in_batch, 8 * n_tiles);
+    const idx in_group = in_batch - group * 8 * n_tiles;
+    const idx high = m_tiles - group * 8 < 8 ? m_tiles - group * 8 : 8;
+    const idx m_tile = (group * 8 + modulo(in_group, high)) * 32;
+    const idx n_tile = quotient(in_group, high) * 32;
+
+    float sum[4][4] = {};    // of the current block of k
+    float total[4][4] = {};    // of the blocks before
+    #pragma unroll 1
+    // Panel t is multiplied while the next 3 are on their way.
+    #pragma unroll 1
+    for (idx t = -3; t < k_panels; t++) {
+        if (t >= 0) {
+            copies_wait<2>();    // panel t is here
+            __syncthreads();
+        }
+        if (t + 3 < k_panels) {
+            const idx k_panel = (t + 3) * 8;
+            const int into = (int)(t + 3) & 3;
+            // left panel: element by element
+            #pragma unroll 4
+            for (int j = 0; j < 4; j++) {
+                const unsigned int e = j * 64 + threadIdx.x;
+                const unsigned int line = e / 8, row = e % 8;
+                const idx m_at = m_tile + line, kk = k_panel + row;
+                const idx m0 = m_at;
+                const idx k0 = kk;
+                copy_element<4>(panels + into * 1152 + (row * 36 + line) * 4, b1 + (a1_off + m0 * a1_m0 + k0), m_at < m_n && kk < k_n);
+            }
+            // right panel: element by element, through a register
+            #pragma unroll 4
+            for (int j = 0; j < 4; j++) {
+                const unsigned int e = j * 64 + threadIdx.x;
+                const unsigned int line = e % 32, row = e / 32;
+                const idx n_at = n_tile + line, kk = k_panel + row;
+                const idx n0 = n_at;
+                const idx k0 = kk;
+                float factor = 0;
+                if (n_at < n_n && kk < k_n) {
+                    const float load0 = f16_to_f32(b0[a0_off + n0 + k0 * a0_k0]);  // load a0
+                    const float cast1 = load0;  // cast f16 to f32
+                    factor = cast1;
+                }
+                *(float*)(shared + 4608 + into * 1152 + (row * 36 + line) * 4) = factor;
+            }
+        }
+        copies_commit();
+        if (t < 0) continue;
+        const int from = (int)(t) & 3;
+        const unsigned char* const left_lines = shared + from * 1152 + (0 * 36 + (warp_m * 16 + lane / 8 * 4)) * 4;
+        const unsigned char* const right_lines = shared + 4608 + from * 1152 + (0 * 36 + (warp_n * 32 + lane % 8 * 4)) * 4;
+        #pragma unroll 8
+        for (int row = 0; row < 8; row++) {
+            f32_x4 left[1];
+            #pragma unroll
+            for (int v = 0; v < 1; v++) left[v] = *(const f32_x4*)(left_lines + (row * 36 + v * 16) * 4);
+            f32_x4 right[1];
+            #pragma unroll
+            for (int v = 0; v < 1; v++) right[v] = *(const f32_x4*)(right_lines + (row * 36 + v * 32) * 4);
+            #pragma unroll
+            for (int i = 0; i < 4; i++)
+                #pragma unroll
+                for (int j = 0; j < 4; j++) sum[i][j] = __fmaf_rn(left[i / 4].e[i % 4], right[j / 4].e[j % 4], sum[i][j]);
+        }
+        if (((t + 1) & 31) == 0 || t + 1 == k_panels) {
+            // A block of k is complete.
+            #pragma unroll
+            for (int i = 0; i < 4; i++)
+                #pragma unroll
+                for (int j = 0; j < 4; j++)
+                    total[i][j] = total[i][j] + sum[i][j], sum[i][j] = 0;
+        }
+    }
+    float* const sums = (float*)(shared + 0);
+    #pragma unroll 1
+    for (int w = 0; w < 2 && m_tile + w * 16 < m_n; w++) {
+        __syncthreads();
+        if (warp_m == w) {
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int row = lane / 8 * 4 + i / 4 * 16 + i % 4;
+                #pragma unroll
+                for (int j = 0; j < 4; j += 4) {
+                    f32_x4 piece;
+                    #pragma unroll
+                    for (int l = 0; l < 4; l++) piece.e[l] = total[i][j + l];
+                    *(f32_x4*)(sums + row * 36 + warp_n * 32 + lane % 8 * 4 + j / 4 * 32) = piece;
+                }
+            }
+        }
+        __syncthreads();
+        #pragma unroll 1
+        for (int e = (int)threadIdx.x; e < 128; e += 64) {
+            const int row = e / 8, column = e % 8 * 4;
+            const idx m_at = m_tile + w * 16 + row, n_at = n_tile + column;
+            if (m_at >= m_n || n_at >= n_n) continue;
+            const idx m0 = m_at;
+            const idx n0 = n_at;
+            const f32_x4 total_v = *(const f32_x4*)(sums + row * 36 + column);
+            f32_x4 s0_v;
+            #pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const float contract3 = total_v.e[j];  // contract
+                s0_v.e[j] = contract3;
+            }
+            *(f32_x4*)(b2 + (a2_off + m0 * a2_m0 + n0)) = s0_v;
+        }
+    }
+}
+
+// ==== sm_80 ====
+// kernel contraction outer=2 inner=1 "matmul-cast"
+// variant: plain 0(  ) 1(0 * *) 1(1 0 1) 1(* 1 0)
+// device functions: f16_to_f32, quotient
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+extern "C" __global__ void __launch_bounds__(256)
+plain(
+    const float* __restrict__ b1,
+    const unsigned short* __restrict__ b0,
+    float* b2,
+    const idx m_n,
+    const idx n_n,
+    const idx results,
+    const idx k_n,
+    const idx a1_off,
+    const idx a1_m0,
+    const idx a0_off,
+    const idx a0_k0,
+    const idx a2_off,
+    const idx a2_m0)
+{
+    #pragma unroll 1
+    for (idx i = (idx)blockIdx.x * 256 + (idx)threadIdx.x; i < results; i += (idx)gridDim.x * 256) {
+        const idx n_at = modulo(i, n_n), row = quotient(i, n_n);
+        const idx m_at = modulo(row, m_n), z_at = quotient(row, m_n);
+        const idx m0 = m_at;
+        const idx n0 = n_at;
+        float total = 0;
+        #pragma unroll 1
+        for (idx k_block = 0; k_block < k_n; k_block += 256) {
+            const idx k_end = k_n - k_block < 256 ? k_n : k_block + 256;
+            float sum = 0;
+            #pragma unroll 1
+            for (idx kk = k_block; kk < k_end; kk++) {
+                const idx k0 = kk;
+                const float left = b1[a1_off + m0 * a1_m0 + k0];
+                const float load0 = f16_to_f32(b0[a0_off + n0 + k0 * a0_k0]);  // load a0
+                const float cast1 = load0;  // cast f16 to f32
+                const float right = cast1;
+                sum = __fmaf_rn(left, right, sum);
+            }
+            total = total + sum;
+        }
+        const float contract3 = total;  // contract
+        b2[a2_off + m0 * a2_m0 + n0] = contract3;
+    }
+}
+

@@ -1,0 +1,140 @@
+// ==== sm_80 ====
+// kernel scatter outer=2 inner=0 "scatter-add-bf16"
+// variant: scatter-list 1(1 * 0) 1(0 1 1)
+// device functions: bf16_to_f32, f32_to_bf16, in_range, quotient, sort_list
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+extern "C" __global__ void __launch_bounds__(256)
+scatter_clear(
+    idx* first,
+    const idx keys)
+{
+    #pragma unroll 1
+    for (idx key = (idx)blockIdx.x * 256 + (idx)threadIdx.x; key < keys; key += (idx)gridDim.x * 256) {
+        first[key] = -1;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+scatter_link(
+    const long long* __restrict__ b0,
+    unsigned long long* fault,
+    idx* next,
+    idx* first,
+    idx* key_of,
+    const idx rows,
+    const idx a0_off,
+    const idx a2_n0,
+    const idx a2_off,
+    const idx a2_i0,
+    const idx lo,
+    const idx step)
+{
+    #pragma unroll 1
+    for (idx row = (idx)blockIdx.x * 256 + (idx)threadIdx.x; row < rows; row += (idx)gridDim.x * 256) {
+        const idx r0 = row;
+        const long long load0 = b0[a0_off + r0];  // load a0
+        idx key = -1;
+        if (in_range(load0, a2_n0, fault)) {
+            key = quotient(a2_off + (idx)load0 * a2_i0 - lo, step);
+            next[row] = (idx)atomicExch((uidx*)&first[key], (uidx)row);
+        }
+        key_of[row] = key;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+scatter_order(
+    idx* first,
+    idx* next,
+    const idx keys)
+{
+    #pragma unroll 1
+    for (idx key = (idx)blockIdx.x * 256 + (idx)threadIdx.x; key < keys; key += (idx)gridDim.x * 256) {
+        const idx row = first[key];
+        if (row >= 0 && next[row] >= 0) first[key] = sort_list(row, next);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+scatter_join(
+    idx* key_of,
+    idx* first,
+    unsigned short* b2,
+    idx* next,
+    const unsigned short* __restrict__ b1,
+    const idx n,
+    const idx columns,
+    const idx lo,
+    const idx step,
+    const idx a1_off,
+    const idx a1_r0)
+{
+    #pragma unroll 1
+    for (idx i = (idx)blockIdx.x * 256 + (idx)threadIdx.x; i < n; i += (idx)gridDim.x * 256) {
+        const idx row = quotient(i, columns), column = modulo(i, columns);
+        const idx key = key_of[row];
+        if (key < 0 || first[key] != row) continue;
+        const idx c0 = column;
+        const idx place = lo + key * step + c0;
+        float now = bf16_to_f32(b2[place]);
+        #pragma unroll 1
+        for (idx update = row; update >= 0; update = next[update]) {
+            const idx r0 = update;
+            const float load1 = bf16_to_f32(b1[a1_off + r0 * a1_r0 + c0]);  // load a1
+            now = (now + load1);
+        }
+        b2[place] = f32_to_bf16(now);
+    }
+}
+
+// ==== sm_80 ====
+// kernel scatter outer=2 inner=0 "scatter-add-bf16"
+// variant: scatter-one 1(1 * 0) 1(0 1 1)
+// device functions: bf16_to_f32, f32_to_bf16, in_range, quotient
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+extern "C" __global__ void __launch_bounds__(256)
+scatter_one(
+    unsigned short* b2,
+    const long long* __restrict__ b0,
+    unsigned long long* fault,
+    const unsigned short* __restrict__ b1,
+    const idx b2_places,
+    const idx b2_lo,
+    const idx b2_step,
+    const idx n,
+    const idx columns,
+    const idx a0_off,
+    const idx a2_n0,
+    const idx a2_off,
+    const idx a2_i0,
+    const idx a1_off,
+    const idx a1_r0)
+{
+    #pragma unroll 1
+    for (idx own = (idx)blockIdx.x * 256 + (idx)threadIdx.x; own < b2_places; own += (idx)gridDim.x * 256) {
+        const idx mine = b2_lo + own * b2_step;
+        float now = 0.0f;
+        bool written = false;
+        #pragma unroll 1
+        for (idx i = 0; i < n; i++) {
+            const idx row = quotient(i, columns), column = modulo(i, columns);
+            const idx r0 = row;
+            const idx c0 = column;
+            const long long load0 = b0[a0_off + r0];  // load a0
+            if (in_range(load0, a2_n0, fault) && a2_off + c0 + (idx)load0 * a2_i0 == mine) {
+                const float load1 = bf16_to_f32(b1[a1_off + r0 * a1_r0 + c0]);  // load a1
+                if (!written) now = bf16_to_f32(b2[mine]);
+                now = (now + load1);
+                written = true;
+            }
+        }
+        if (written) b2[mine] = f32_to_bf16(now);
+    }
+}
+

@@ -1,0 +1,65 @@
+// ==== sm_80 ====
+// kernel map outer=1 inner=0 "uniform"
+// variant: map vector=4 1(1 1)
+// device functions: philox_word, shr_int
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+struct alignas(16) f32_x4 { float e[4]; };    // 4 f32 at once
+
+extern "C" __global__ void __launch_bounds__(256)
+map_shr_mul(
+    float* b0,
+    const idx n,
+    const long long p0,
+    const long long p1,
+    const idx a0_off)
+{
+    #pragma unroll 1
+    for (idx i = (idx)blockIdx.x * 256 + (idx)threadIdx.x; i < n; i += (idx)gridDim.x * 256) {
+        const idx x0 = i * 4;
+        f32_x4 s0_v;
+        #pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const long long philox0 = (long long)philox_word(p0, p1, (long long)((x0 + j)));  // philox
+            const long long constant1 = 8ll;  // const
+            const long long shr2 = shr_int(philox0, constant1);  // shr
+            const float cast3 = (float)shr2;  // cast i64 to f32
+            const float constant4 = 5.9604645e-08f;  // const
+            const float mul5 = (cast3 * constant4);  // mul
+            s0_v.e[j] = mul5;
+        }
+        *(f32_x4*)(b0 + (a0_off + x0)) = s0_v;
+    }
+}
+
+// ==== sm_80 ====
+// kernel map outer=1 inner=0 "uniform"
+// variant: map 1(1 1)
+// device functions: philox_word, shr_int
+
+typedef int idx;    // places and counts
+typedef unsigned int uidx;
+
+extern "C" __global__ void __launch_bounds__(256)
+map_shr_mul(
+    float* b0,
+    const idx n,
+    const long long p0,
+    const long long p1,
+    const idx a0_off)
+{
+    #pragma unroll 1
+    for (idx i = (idx)blockIdx.x * 256 + (idx)threadIdx.x; i < n; i += (idx)gridDim.x * 256) {
+        const idx x0 = i;
+        const long long philox0 = (long long)philox_word(p0, p1, (long long)(x0));  // philox
+        const long long constant1 = 8ll;  // const
+        const long long shr2 = shr_int(philox0, constant1);  // shr
+        const float cast3 = (float)shr2;  // cast i64 to f32
+        const float constant4 = 5.9604645e-08f;  // const
+        const float mul5 = (cast3 * constant4);  // mul
+        b0[a0_off + x0] = mul5;
+    }
+}
+
