@@ -1,93 +1,126 @@
 package runner_test
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
-	"github.com/sinter-ml/sinter/backend/cuda/sim/exec"
 	"github.com/sinter-ml/sinter/backend/cuda/sim/runner"
-	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/codegen/cudac"
 	"github.com/sinter-ml/sinter/codegen/kerneltest"
-	"github.com/sinter-ml/sinter/ir"
 )
 
-// checks are what the interpreter looks for in tests.
-var checks = exec.Options{CheckRaces: true, CheckUndefined: true, MaxInstructions: 1 << 30}
+var (
+	kernels   = flag.Int("kernels", 0, "how many random kernels TestRandomKernels runs; 0 is a bounded number")
+	firstSeed = flag.Uint64("seed", 0, "the seed of TestRandomKernels' first kernel")
+	arch      = flag.String("arch", "", "the architecture of TestRandomKernels; sm_80 and sm_90a in turn if empty")
+)
 
-// every is an engine that is told which candidate to take.
-type every struct {
-	*runner.Engine
-	take int
-	many int // candidates of the last launch
-}
-
-func newEvery(t testing.TB, target cudac.Target) *every {
-	e := &every{}
-	e.Engine = runner.New(runner.Options{
-		Target: target, Compile: runner.Library(nvrtctest.Require(t)), Exec: checks,
-		Choose: func(_ *codegen.Kernel, list []*cudac.Variant) *cudac.Variant {
-			e.many = len(list)
-			return list[min(e.take, len(list)-1)]
-		},
-	})
-	return e
-}
-
-// check runs a case with each of its candidates and compares all memory with the
-// evaluator.
-func (e *every) check(t testing.TB, c kerneltest.Case) {
-	t.Helper()
-	require.NoError(t, c.Check())
-	want := kerneltest.CloneMemory(c.Mem)
-	tolerance, ok := kerneltest.EvaluateWithin(c.Kernel, c.Launch, want)
-	x, err := e.Compile(c.Kernel)
-	require.NoError(t, err)
-	e.many = 1
-	for e.take = 0; e.take < e.many; e.take++ {
-		got := kerneltest.CloneMemory(c.Mem)
-		err := x.(codegen.HostExecutable).Run(c.Launch, got, codegen.Serial{})
-		if !ok {
-			var out *ir.IndexError
-			require.ErrorAs(t, err, &out)
-			continue
-		}
-		require.NoError(t, err, "candidate %d\n%s\n%s", e.take, c.Kernel, x.Listing())
-		if err := kerneltest.Compare(c.Kernel, want, got, tolerance); err != nil {
-			require.NoError(t, err, "candidate %d\n%s\n%+v\n%s", e.take, c.Kernel, c.Launch, x.Listing())
-		}
-	}
-}
-
+// The named kernels, and the cases that are kept.
 func TestGoldenKernels(t *testing.T) {
-	e := newEvery(t, cudac.Ampere)
-	for _, c := range kerneltest.Golden() {
-		t.Run(c.Kernel.Name, func(t *testing.T) {
-			if !cudac.Supported(c.Kernel.Template) {
-				t.Skip("not yet")
-			}
-			e.check(t, c)
-		})
+	kept, err := kerneltest.Kept()
+	require.NoError(t, err)
+	e := ampere(t)
+	for _, c := range append(kerneltest.Golden(), kept...) {
+		t.Run(c.Kernel.Name, func(t *testing.T) { e.check(t, c) })
 	}
 }
 
+// TestRandomKernels runs random kernels in each of their candidates; one that fails
+// is made small. With -kernels, -seed and -arch it is a campaign of any length;
+// its last line counts.
 func TestRandomKernels(t *testing.T) {
-	n := 300
-	if testing.Short() {
-		n = 30
+	n := uint64(*kernels)
+	if n == 0 {
+		n = 300
+		if testing.Short() {
+			n = 30
+		}
 	}
-	e := newEvery(t, cudac.Ampere)
-	for seed := range n {
-		c := kerneltest.Random(rand.New(rand.NewPCG(uint64(seed), 80)), kerneltest.Options{AllFunctions: true})
-		t.Run(fmt.Sprint(seed, " ", c), func(t *testing.T) {
-			if !cudac.Supported(c.Kernel.Template) {
-				t.Skip("not yet")
+	targets := []cudac.Target{cudac.Ampere, cudac.Hopper}
+	if *arch != "" {
+		only, err := cudac.ParseTarget(*arch)
+		require.NoError(t, err)
+		targets = []cudac.Target{only}
+	}
+	compile := runner.Library(nvrtctest.Require(t))
+	var next, candidates atomic.Uint64
+	found := failures{}
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < n && found.few(); i = next.Add(1) - 1 {
+				seed := *firstSeed + i
+				c := random(seed)
+				e := newEvery(compile, targets[seed%uint64(len(targets))], seed)
+				if err := e.try(c); err != nil {
+					found.small(t, e, seed, c, err)
+				}
+				candidates.Add(uint64(len(e.list)))
 			}
-			e.check(t, c)
 		})
 	}
+	workers.Wait()
+	t.Logf("%d random kernels in %d variants from seed %d", min(next.Load(), n), candidates.Load(), *firstSeed)
+}
+
+// random returns the kernel of a seed; every fourth is larger.
+func random(seed uint64) kerneltest.Case {
+	o := kerneltest.Options{AllFunctions: true}
+	if seed%4 == 3 {
+		o.Size = kerneltest.Medium
+	}
+	return kerneltest.Random(rand.New(rand.NewPCG(seed, 80)), o)
+}
+
+// failures are the sorts of failures so far, by template: one small case of each is
+// printed.
+type failures struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (f *failures) few() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.seen) < 20
+}
+
+// isNew reports whether a sort of failure was not seen before.
+func (f *failures) isNew(sort string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	old := f.seen[sort]
+	f.seen[sort] = true
+	return !old
+}
+
+// small fails the test with a small case that fails as c does.
+func (f *failures) small(t *testing.T, e *every, seed uint64, c kerneltest.Case, first error) {
+	sort := sortOf(first)
+	if !f.isNew(fmt.Sprint(c.Kernel.Template, " ", sort)) {
+		t.Errorf("seed %d, too: %v", seed, first)
+		return
+	}
+	small := kerneltest.Shrink(c, func(c kerneltest.Case) bool { return sortOf(e.try(c)) == sort })
+	t.Errorf("seed %d: %s", seed, report(small, e.try(small)))
+}
+
+// sortOf returns the sort of a failure, "" if there is none.
+func sortOf(err error) string {
+	if f := (*failure)(nil); errors.As(err, &f) {
+		return f.sort
+	}
+	return ""
 }
