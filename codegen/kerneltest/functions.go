@@ -28,9 +28,9 @@ var inexact = map[ir.ScalarOp]function{
 	ir.SExp:      {math.Exp, 1, 0, monotone},
 	ir.SExpm1:    {math.Expm1, 2, 0, monotone},
 	ir.SExp2:     {math.Exp2, 1, 0, monotone},
-	ir.SLog:      {math.Log, 1, 0, monotone},
-	ir.SLog2:     {func(x float64) float64 { return math.Log(x) / math.Ln2 }, 1, 0, monotone},
-	ir.SLog10:    {func(x float64) float64 { return math.Log(x) / math.Ln10 }, 1, 0, monotone},
+	ir.SLog:      {log, 1, 0, monotone},
+	ir.SLog2:     {func(x float64) float64 { return log(x) / math.Ln2 }, 1, 0, monotone},
+	ir.SLog10:    {func(x float64) float64 { return log(x) / math.Ln10 }, 1, 0, monotone},
 	ir.SLog1p:    {math.Log1p, 2, 0, monotone},
 	ir.SRsqrt:    {func(x float64) float64 { return 1 / math.Sqrt(x) }, 2, 0, monotone},
 	ir.SSin:      {math.Sin, 2, 0, gentle},
@@ -94,6 +94,17 @@ var ExactFunctions = func() (ops []ir.ScalarOp) {
 	return ops
 }()
 
+// leastNormal is the least number above 0 that is not subnormal.
+const leastNormal = 0x1p-1022
+
+// log is math.Log, which on some platforms is wrong at subnormals.
+func log(x float64) float64 {
+	if x > 0 && x < leastNormal {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
 // acos avoids the cancellation of math.Acos near 1.
 func acos(x float64) float64 {
 	if x > 0.5 && x <= 1 {
@@ -118,6 +129,9 @@ func softplus(x float64) float64 {
 func lgamma(x float64) float64 {
 	if math.IsInf(x, -1) {
 		return math.Inf(1)
+	}
+	if x != 0 && math.Abs(x) < leastNormal {
+		return -log(math.Abs(x))
 	}
 	y, _ := math.Lgamma(x)
 	return y

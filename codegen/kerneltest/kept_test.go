@@ -8,6 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func numbers(v []Value) (out []float64) {
+	for _, x := range v {
+		out = append(out, x.F)
+	}
+	return out
+}
+
 // What is kept is as Text prints it, is well formed, and means what its name says.
 func TestKept(t *testing.T) {
 	cases, err := Kept()
@@ -64,6 +71,12 @@ func TestKept(t *testing.T) {
 	for i, want := range []float64{0, 1, -inf, inf} {
 		assert.Equal(t, floats(want, want), row("reduce-nothing", 1+i))
 	}
+	assert.InDeltaSlice(t, []float64{-742.8306340089472, -708.3964185322641, -744.4400719213812}, numbers(row("functions-at-ends", 1)), 1e-12)
+	assert.InDeltaSlice(t, []float64{-1071.6780719051126, -1022, -1074}, numbers(row("functions-at-ends", 2)), 1e-12)
+	assert.InDeltaSlice(t, []float64{-322.60724533877976, -307.6526555685888, -323.3062153431158}, numbers(row("functions-at-ends", 3)), 1e-12)
+	assert.InDeltaSlice(t, []float64{742.8306340089472, 708.3964185322641, 744.4400719213812}, numbers(row("functions-at-ends", 4)), 1e-12)
+	assert.Equal(t, uint64(1)<<31, rawBits(kept["functions-at-ends"].Mem[6], 4, 0), "the sine of -0")
+	assert.Equal(t, floats(inf, -1), row("functions-at-ends", 7)[1:])
 	attention := row("attention-hidden-nan", 4) // nobody sees key 1 but the third query, and the second sees none
 	for _, v := range attention[:2] {
 		assert.False(t, v.F != v.F)
