@@ -27,9 +27,14 @@ type every struct {
 	list []*cudac.Variant // the candidates of the last launch
 }
 
-// newEvery returns an engine whose blocks start in an order of their own for each
+// newEvery returns an engine for a target.
+func newEvery(t testing.TB, target cudac.Target) *every {
+	return everyOf(runner.Library(nvrtctest.Require(t)), target, 0)
+}
+
+// everyOf returns an engine whose blocks start in an order of their own for each
 // seed but 0.
-func newEvery(compile runner.Compiler, target cudac.Target, seed uint64) *every {
+func everyOf(compile runner.Compiler, target cudac.Target, seed uint64) *every {
 	e := &every{}
 	o := runner.Options{Target: target, Compile: compile, Exec: checks, Choose: func(_ *codegen.Kernel, list []*cudac.Variant) *cudac.Variant {
 		e.list = list
@@ -38,11 +43,6 @@ func newEvery(compile runner.Compiler, target cudac.Target, seed uint64) *every 
 	o.Exec.Seed = seed
 	e.Engine = runner.New(o)
 	return e
-}
-
-// ampere is the engine of most tests.
-func ampere(t testing.TB) *every {
-	return newEvery(runner.Library(nvrtctest.Require(t)), cudac.Ampere, 0)
 }
 
 // failure is what went wrong with a case.

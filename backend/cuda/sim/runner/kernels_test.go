@@ -28,7 +28,7 @@ var (
 func TestGoldenKernels(t *testing.T) {
 	kept, err := kerneltest.Kept()
 	require.NoError(t, err)
-	e := ampere(t)
+	e := newEvery(t, cudac.Ampere)
 	for _, c := range append(kerneltest.Golden(), kept...) {
 		t.Run(c.Kernel.Name, func(t *testing.T) { e.check(t, c) })
 	}
@@ -60,7 +60,7 @@ func TestRandomKernels(t *testing.T) {
 			for i := next.Add(1) - 1; i < n && found.few(); i = next.Add(1) - 1 {
 				seed := *firstSeed + i
 				c := random(seed)
-				e := newEvery(compile, targets[seed%uint64(len(targets))], seed)
+				e := everyOf(compile, targets[seed%uint64(len(targets))], seed)
 				if err := e.try(c); err != nil {
 					found.small(t, e, seed, c, err)
 				}
