@@ -104,7 +104,7 @@ func TestEverySourceCompiles(t *testing.T) {
 				}
 				assert.Len(t, c.resources.Entries, len(c.source.Entries()), c.name)
 			})
-			t.Log(fmt.Sprintf("%d sources for %s", len(list), target.Arch()))
+			t.Logf("%d sources for %s", len(list), target.Arch())
 		})
 	}
 }

@@ -61,7 +61,7 @@ func TestLengthsOfNothingAndOne(t *testing.T) {
 	}
 	require.Greater(t, len(cases), 200)
 	e := newEvery(t, cudac.Ampere)
-	for _, c := range some(cases, 40) {
+	for _, c := range some(cases, 80) {
 		t.Run(c.Kernel.Name, func(t *testing.T) { e.check(t, c) })
 	}
 }
@@ -95,7 +95,7 @@ func TestPlacesIn64Bits(t *testing.T) {
 	kept, err := kerneltest.Kept()
 	require.NoError(t, err)
 	e := newEvery(t, cudac.Ampere)
-	for _, c := range some(append(kerneltest.Golden(), kept...), 9) {
+	for _, c := range some(append(kerneltest.Golden(), kept...), 15) {
 		t.Run(c.Kernel.Name, func(t *testing.T) {
 			e.check(t, wide(c))
 			for _, v := range e.list {
@@ -154,7 +154,7 @@ func TestStrangeNumbers(t *testing.T) {
 	kept, err := kerneltest.Kept()
 	require.NoError(t, err)
 	e := newEvery(t, cudac.Ampere)
-	for i, c := range some(append(kerneltest.Golden(), kept...), 7) {
+	for i, c := range some(append(kerneltest.Golden(), kept...), 15) {
 		t.Run(c.Kernel.Name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 7))
 			e.check(t, withStrange(c, r, 12, true))

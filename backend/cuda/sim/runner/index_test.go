@@ -102,7 +102,7 @@ func indexedCases() []indexed {
 func TestIndexOutOfRange(t *testing.T) {
 	e := newEvery(t, cudac.Ampere)
 	for n, x := range indexedCases() {
-		if testing.Short() && n%5 != 0 {
+		if testing.Short() && n%7 != 0 {
 			continue
 		}
 		t.Run(x.name, func(t *testing.T) {
