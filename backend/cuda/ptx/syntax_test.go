@@ -189,3 +189,56 @@ func TestNamesDecode(t *testing.T) {
 	assert.Equal(t, []ptx.Type{ptx.E4M3x2, ptx.F32}, b[2].Types)
 	assert.Equal(t, 16, b[2].Types[0].Bits())
 }
+
+// What stands around kernels: debug information, pragmas, directives, functions
+// without a body.
+func TestAroundKernels(t *testing.T) {
+	m := parse(t, `.version 7.0
+.target sm_70, debug
+.address_size 64
+@@DWARF .byte 1
+.file 1 "kernel.cu"
+.pragma "one";
+.extern .func (.param .b32 r) printed(.param .b64 a);
+.func fails(.param .b32 a) .noreturn { trap; }
+.weak .entry k() .reqntid 8, 8, 1 .maxnreg 64 .explicitcluster .reqnctapercluster 2, 1, 1 .pragma "two"; { .loc 1 2 3
+ret; }
+.section .debug_info { .b8 1, 2; }
+`)
+	assert.Equal(t, []string{"debug"}, m.Options)
+	assert.False(t, m.Func("printed").Defined)
+	assert.Equal(t, ptx.Extern, m.Func("printed").Linkage)
+	assert.True(t, m.Func("fails").NoReturn)
+	k := m.Func("k")
+	assert.Equal(t, ptx.Weak, k.Linkage)
+	assert.Zero(t, k.NumRegs())
+	var names []string
+	for _, d := range k.Directives {
+		names = append(names, d.Name)
+	}
+	assert.Equal(t, []string{"reqntid", "maxnreg", "explicitcluster", "reqnctapercluster", "pragma"}, names)
+	assert.Nil(t, m.Func("nothing"))
+	again := parse(t, m.String())
+	assert.Equal(t, m.String(), again.String())
+	assert.Equal(t, m.Func("k").Directives[:4], again.Func("k").Directives[:4])
+}
+
+// A declaration may come before the body, and calls in between.
+func TestForwardDeclarations(t *testing.T) {
+	m := parse(t, header+".func f();\n.func g() { call f; ret; }\n.func f() { ret; }\n")
+	assert.Len(t, m.Funcs, 2)
+	assert.True(t, m.Func("f").Defined)
+	again := parse(t, m.String())
+	assert.Equal(t, withoutLines(m), withoutLines(again))
+}
+
+func TestFormat(t *testing.T) {
+	k := parse(t, module(".reg .b32 r; .reg .pred p; @!p add.s32 r, r, -1;")).Func("k")
+	assert.Equal(t, "@!p add.s32 r, r, -1;", k.Format(&k.Body[0]))
+	assert.Equal(t, "add", k.Body[0].Op.String())
+	assert.Equal(t, ptx.NoType, (&ptx.Opcode{}).Type())
+	assert.Equal(t, ptx.U64, ptx.Clock64.Type())
+	assert.Equal(t, "ftz", ptx.ModFtz.String())
+	assert.Equal(t, "bf16x2", ptx.BF16x2.String())
+	assert.Equal(t, "invalid", ptx.Type(200).String())
+}

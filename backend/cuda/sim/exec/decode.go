@@ -203,9 +203,14 @@ func (dec *decoder) dst(o *ptx.Operand, file byte) int32 {
 		refuse("want a destination of another width")
 	}
 	narrow := dec.reg('r')
-	widen := inst{run: widenUnsigned, fitting: true, dst: reg, a: narrow, fn: dec.fn.fn, src: dec.in}
-	if t := dec.in.Types; len(t) > 0 && t[0].Signed() {
-		widen.run = widenSigned
+	widen := inst{run: widenUnsigned(32), fitting: true, dst: reg, a: narrow, fn: dec.fn.fn, src: dec.in}
+	if len(dec.in.Types) > 0 {
+		switch t, width := dec.in.Types[0], min(dec.in.Types[0].Bits(), 32); {
+		case t.Signed():
+			widen.run = widenSigned(width)
+		default:
+			widen.run = widenUnsigned(width)
+		}
 	}
 	dec.after = append(dec.after, widen)
 	return narrow
@@ -324,20 +329,26 @@ func (dec *decoder) symbol(o *ptx.Operand) uint64 {
 	return 0
 }
 
-func widenUnsigned(w *warp, in *inst, m uint32) {
-	d, a := &w.d[in.dst], &w.r[in.a]
-	for i := range d {
-		if m>>i&1 != 0 {
-			d[i] = uint64(a[i])
+// widenUnsigned and widenSigned extend the low bits of a register to 64.
+
+func widenUnsigned(width int) step {
+	return func(w *warp, in *inst, m uint32) {
+		d, a := &w.d[in.dst], &w.r[in.a]
+		for i := range d {
+			if m>>i&1 != 0 {
+				d[i] = uint64(a[i]) & (1<<width - 1)
+			}
 		}
 	}
 }
 
-func widenSigned(w *warp, in *inst, m uint32) {
-	d, a := &w.d[in.dst], &w.r[in.a]
-	for i := range d {
-		if m>>i&1 != 0 {
-			d[i] = uint64(int64(int32(a[i])))
+func widenSigned(width int) step {
+	return func(w *warp, in *inst, m uint32) {
+		d, a := &w.d[in.dst], &w.r[in.a]
+		for i := range d {
+			if m>>i&1 != 0 {
+				d[i] = uint64(int64(uint64(a[i])<<(64-width)) >> (64 - width))
+			}
 		}
 	}
 }
