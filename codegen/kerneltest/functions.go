@@ -51,7 +51,7 @@ var inexact = map[ir.ScalarOp]function{
 	ir.SLgamma:   {lgamma, 4, 1e-6, wild},
 	ir.SDigamma:  {digamma, 4, 1e-6, wild},
 	ir.SSigmoid:  {func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 4, 0, monotone},
-	ir.SSilu:     {func(x float64) float64 { return x / (1 + math.Exp(-x)) }, 4, 0, gentle},
+	ir.SSilu:     {func(x float64) float64 { return swish(x, x) }, 4, 0, gentle},
 	ir.SGelu:     {func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }, 4, 0, gentle},
 	ir.SGeluTanh: {geluTanh, 4, 0, gentle},
 	ir.SSoftplus: {softplus, 4, 0, monotone},
@@ -115,7 +115,16 @@ func acos(x float64) float64 {
 
 func geluTanh(x float64) float64 {
 	u := math.Sqrt(2/math.Pi) * (x + float64(0.044715*x*x*x))
-	return x / (1 + math.Exp(-2*u))
+	return swish(x, 2*u)
+}
+
+// swish is x/(1 + e^−u). Where the sum is e^−u, which may overflow, the product has
+// more digits than e^u, which may be subnormal.
+func swish(x, u float64) float64 {
+	if u < -700 && u > -1e6 {
+		return float64(x*math.Exp(u/2)) * math.Exp(u/2)
+	}
+	return x / (1 + math.Exp(-u))
 }
 
 func softplus(x float64) float64 {
