@@ -77,6 +77,9 @@ func TestContractionSpills(t *testing.T) {
 			continue
 		}
 		for i, f := range contractTypes {
+			if f.left.IsUnsigned() || f.right.IsUnsigned() || f.left == ir.F16 {
+				continue // written as their signed neighbours, or as bf16
+			}
 			for j, layout := range []factors{{}, {rightT: true}} {
 				if testing.Short() && i+j != 2 {
 					continue // bf16, and what comes before it transposed

@@ -11,8 +11,8 @@ func (c *contraction) tiles() {
 		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.split())
 	}
 	c.entry(c.title(c.v.Kind), c.shape.threads(), shape, func() {
-		if c.shape.threads() < mapThreads {
-			c.resident = 1 // more small blocks are not worth spilled registers
+		if c.shape.threads() < mapThreads || !c.class.Instruction.tensor() {
+			c.resident = 1 // more blocks at once are not worth spilled registers
 		}
 		c.place()
 		c.declareSums()
