@@ -8,7 +8,7 @@ typedef unsigned int uidx;
 
 struct alignas(16) f32_x4 { float e[4]; };    // 4 f32 at once
 
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 1)
 simt_copy_line_one(
     const float* __restrict__ b0,
     const float* __restrict__ b1,
