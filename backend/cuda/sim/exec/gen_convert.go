@@ -908,14 +908,14 @@ func cvtRnF32U64(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x := a[i]
-			d[i] = math.Float32bits(float32(x))
+			d[i] = num.U64ToF32(x)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x := a[i]
-		d[i] = math.Float32bits(float32(x))
+		d[i] = num.U64ToF32(x)
 	}
 }
 func cvtRnF64U64(w *warp, in *inst, m uint32) {
@@ -938,14 +938,14 @@ func cvtRnF32S64(w *warp, in *inst, m uint32) {
 	if m == full {
 		for i := range d {
 			x := a[i]
-			d[i] = math.Float32bits(float32(int64(x)))
+			d[i] = num.S64ToF32(x)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		x := a[i]
-		d[i] = math.Float32bits(float32(int64(x)))
+		d[i] = num.S64ToF32(x)
 	}
 }
 func cvtRnF64S64(w *warp, in *inst, m uint32) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -67,9 +68,13 @@ func floatConversions() []row {
 		for _, f := range []struct{ name, file, goType, bits string }{
 			{"f32", "r", "float32", "Float32bits"}, {"f64", "d", "float64", "Float64bits"},
 		} {
-			rows = append(rows, named(f.file+"="+t.file, func(x ...jen.Code) *jen.Statement {
+			convert := func(x ...jen.Code) *jen.Statement {
 				return jen.Qual("math", f.bits).Call(jen.Id(f.goType).Call(t.of(x[0])))
-			}, "cvt.rn."+f.name+"."+t.name))
+			}
+			if f.name == "f32" && t.file == "d" {
+				convert = call(strings.ToUpper(t.name) + "ToF32")
+			}
+			rows = append(rows, named(f.file+"="+t.file, convert, "cvt.rn."+f.name+"."+t.name))
 		}
 	}
 	return rows

@@ -8,6 +8,28 @@ func F32ToF64(a uint32) uint64 { return bits64(float64(f32(a))) }
 // F64ToF32 rounds to the nearest.
 func F64ToF32(a uint64) uint32 { return bits32(float32(f64(a))) }
 
+// U64ToF32 converts to the nearest value, ties to even. Go's own conversion cuts
+// off instead when it compiles for GOARCH=386 (Go 1.26), its conversions by way of
+// float64 do not; the bits that this one has no room for are kept in its lowest.
+func U64ToF32(x uint64) uint32 {
+	if x < 1<<53 {
+		return bits32(float32(float64(x)))
+	}
+	odd := x >> 11
+	if x<<53 != 0 {
+		odd |= 1
+	}
+	return bits32(float32(float64(odd) * (1 << 11)))
+}
+
+// S64ToF32 converts as U64ToF32 does.
+func S64ToF32(x uint64) uint32 {
+	if int64(x) < 0 {
+		return U64ToF32(-x) | 1<<31
+	}
+	return U64ToF32(x)
+}
+
 // RoundF32 rounds an f32 to an integral value (cvt.rni.f32.f32 and its like).
 func RoundF32(a uint32, r Round) uint32 { return bits32(float32(Integral(float64(f32(a)), r))) }
 

@@ -181,6 +181,21 @@ func TestIntToFloat(t *testing.T) {
 	}
 }
 
+func TestWideIntToF32(t *testing.T) {
+	values := integers(Int{64, false})
+	for shift := range 64 {
+		for _, low := range []uint64{0, 1, 3, 1 << 29, 1<<29 - 1, 1<<29 + 1, 3 << 29, 1<<40 | 1} {
+			values = append(values, uint64(1)<<shift|low, uint64(0xabcdef)<<shift>>1+low)
+		}
+	}
+	for _, v := range values {
+		u := new(big.Float).SetPrec(prec).SetInt(Int{64, false}.whole(v))
+		require.EqualValues(t, reference(F32, u, false, RN), U64ToF32(v), "%#x", v)
+		s := new(big.Float).SetPrec(prec).SetInt(Int{64, true}.whole(v))
+		require.EqualValues(t, reference(F32, s, false, RN), S64ToF32(v), "%#x signed", v)
+	}
+}
+
 // clampInt is a whole number clamped to the type, as 64 bits.
 func (t Int) clampInt(x *big.Int) uint64 {
 	lo, hi := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(t.Width))
