@@ -126,7 +126,7 @@ func (w *warp) sharedRead(in *inst, addr, n uint64, lane int, many bool) {
 		}
 		if s.races && !in.mem.strong {
 			r := &s.reads[int(g)*s.warps+w.id]
-			if r.clock() == now.clock() && r.lane() != lane {
+			if r.clock() == now.clock() && (r.lane() != lane || *r&cellMany != 0) {
 				*r = now | cellMany
 			} else {
 				*r = now
