@@ -149,7 +149,7 @@ func TestFunctionsCompile(t *testing.T) {
 			d := compiled(t, l, name, entries)
 			outputs := []*nvrtc.Output{d.output}
 			if !testing.Short() {
-				newest, err := l.Compile(t.Context(), nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: "sm_100", Kind: nvrtc.Both})
+				newest, err := l.Compile(t.Context(), nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: Blackwell.Arch(), Options: Blackwell.Options(), Kind: nvrtc.Both})
 				require.NoError(t, err)
 				outputs = append(outputs, newest)
 			}

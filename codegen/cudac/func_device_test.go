@@ -44,7 +44,7 @@ func compiled(t *testing.T, l *nvrtc.Library, name string, entries []entryPoint)
 }
 
 func (d *device) compile(ctx context.Context, l *nvrtc.Library, name string, entries []entryPoint) (err error) {
-	d.output, err = l.Compile(ctx, nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: "sm_80", Kind: nvrtc.Both})
+	d.output, err = l.Compile(ctx, nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: Ampere.Arch(), Options: Ampere.Options(), Kind: nvrtc.Both})
 	if err != nil {
 		return err
 	}
