@@ -87,9 +87,10 @@ func (s tensorShape) at(access int, line, column string) string {
 	return place
 }
 
-// bytes is how much shared memory there is. At the end it holds the results.
+// bytes is how much shared memory there is. At the end it holds the results, and
+// the sum of the weights of each query.
 func (s tensorShape) bytes() int {
-	return max(s.valuesAt()+2*keyBlock*s.valuePitch(), 4*s.queries()*s.resultPitch())
+	return max(s.valuesAt()+2*keyBlock*s.valuePitch(), 4*s.queries()*(s.resultPitch()+1))
 }
 
 // tensorAttentions returns the variants on tensor cores: with operands copied 16

@@ -126,13 +126,14 @@ func (g *generator) tensorResults(s tensorShape) {
 	g.arrived(0)
 	g.line("__syncthreads();")
 	g.line("float* const results = (float*)shared;")
+	g.line("float* const sums = results + %d;  // of weights", s.queries()*s.resultPitch())
 	g.each("half", 2)
 	g.line("float* const mine = results + (warp * %d + lane / 4 + 8 * half) * %d + lane %% 4 * 2;", warpQueries, s.resultPitch())
 	g.each("j", s.values/8)
 	pair := g.vectorType(ir.F32, 2) // of neighbouring columns: element by element, banks would meet
 	g.line("*(%s*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};", pair)
 	g.close("")
-	g.line("if (lane %% 4 == 0) mine[%d] = weights[half];", s.values)
+	g.line("if (lane %% 4 == 0) sums[warp * %d + lane / 4 + 8 * half] = weights[half];", warpQueries)
 	if g.strange() {
 		g.strangeResults(s)
 	}
@@ -140,5 +141,5 @@ func (g *generator) tensorResults(s tensorShape) {
 	result := func(line, column string) string {
 		return fmt.Sprintf("results[%s * %d + %s]", line, s.resultPitch(), column)
 	}
-	g.eachResult(s.queries(), s.values, s.threads(), result, func(line string) string { return result(line, fmt.Sprint(s.values)) })
+	g.eachResult(s.queries(), s.values, s.threads(), result, func(line string) string { return "sums[" + line + "]" })
 }
