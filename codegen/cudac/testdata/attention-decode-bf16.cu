@@ -214,6 +214,7 @@ attention_mma(
     copies_wait<0>();
     __syncthreads();
     float* const results = (float*)shared;
+    float* const sums = results + 640;  // of weights
     #pragma unroll
     for (int half = 0; half < 2; half++) {
         float* const mine = results + (warp * 16 + lane / 4 + 8 * half) * 40 + lane % 4 * 2;
@@ -221,7 +222,7 @@ attention_mma(
         for (int j = 0; j < 4; j++) {
             *(f32_x2*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};
         }
-        if (lane % 4 == 0) mine[32] = weights[half];
+        if (lane % 4 == 0) sums[warp * 16 + lane / 4 + 8 * half] = weights[half];
         #pragma unroll 1
         for (int n = 0; n < 8; n++) {
             const unsigned int sum = (unsigned int)(strange[half] >> 2 * n) & 3;
@@ -236,7 +237,7 @@ attention_mma(
         const int line = e / 32;
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
-        const float sum = results[line * 40 + e % 32], divisor = results[line * 40 + 32];
+        const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = bf16_to_f32(f32_to_bf16(attention0));  // cast f32 to bf16
         b3[a3_off + h0 * a3_h0 + h1 * a3_h1 + column] = f32_to_bf16(cast1);
@@ -453,6 +454,7 @@ attention_mma(
     }
     __syncthreads();
     float* const results = (float*)shared;
+    float* const sums = results + 2560;  // of weights
     #pragma unroll
     for (int half = 0; half < 2; half++) {
         float* const mine = results + (warp * 16 + lane / 4 + 8 * half) * 40 + lane % 4 * 2;
@@ -460,7 +462,7 @@ attention_mma(
         for (int j = 0; j < 4; j++) {
             *(f32_x2*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};
         }
-        if (lane % 4 == 0) mine[32] = weights[half];
+        if (lane % 4 == 0) sums[warp * 16 + lane / 4 + 8 * half] = weights[half];
         #pragma unroll 1
         for (int n = 0; n < 8; n++) {
             const unsigned int sum = (unsigned int)(strange[half] >> 2 * n) & 3;
@@ -475,7 +477,7 @@ attention_mma(
         const int line = e / 32;
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
-        const float sum = results[line * 40 + e % 32], divisor = results[line * 40 + 32];
+        const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = bf16_to_f32(f32_to_bf16(attention0));  // cast f32 to bf16
         b3[a3_off + h0 * a3_h0 + h1 * a3_h1 + column] = f32_to_bf16(cast1);

@@ -222,6 +222,7 @@ attention_mma(
     copies_wait<0>();
     __syncthreads();
     float* const results = (float*)shared;
+    float* const sums = results + 2560;  // of weights
     #pragma unroll
     for (int half = 0; half < 2; half++) {
         float* const mine = results + (warp * 16 + lane / 4 + 8 * half) * 40 + lane % 4 * 2;
@@ -229,7 +230,7 @@ attention_mma(
         for (int j = 0; j < 4; j++) {
             *(f32_x2*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};
         }
-        if (lane % 4 == 0) mine[32] = weights[half];
+        if (lane % 4 == 0) sums[warp * 16 + lane / 4 + 8 * half] = weights[half];
         #pragma unroll 1
         for (int n = 0; n < 8; n++) {
             const unsigned int sum = (unsigned int)(strange[half] >> 2 * n) & 3;
@@ -244,7 +245,7 @@ attention_mma(
         const int line = e / 32;
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
-        const float sum = results[line * 40 + e % 32], divisor = results[line * 40 + 32];
+        const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = f16_to_f32(f32_to_f16(attention0));  // cast f32 to f16
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = f32_to_f16(cast1);
@@ -469,6 +470,7 @@ attention_mma(
     }
     __syncthreads();
     float* const results = (float*)shared;
+    float* const sums = results + 640;  // of weights
     #pragma unroll
     for (int half = 0; half < 2; half++) {
         float* const mine = results + (warp * 16 + lane / 4 + 8 * half) * 40 + lane % 4 * 2;
@@ -476,7 +478,7 @@ attention_mma(
         for (int j = 0; j < 4; j++) {
             *(f32_x2*)(mine + j * 8) = {result[j][2 * half], result[j][2 * half + 1]};
         }
-        if (lane % 4 == 0) mine[32] = weights[half];
+        if (lane % 4 == 0) sums[warp * 16 + lane / 4 + 8 * half] = weights[half];
         #pragma unroll 1
         for (int n = 0; n < 8; n++) {
             const unsigned int sum = (unsigned int)(strange[half] >> 2 * n) & 3;
@@ -491,7 +493,7 @@ attention_mma(
         const int line = e / 32;
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
-        const float sum = results[line * 40 + e % 32], divisor = results[line * 40 + 32];
+        const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = f16_to_f32(f32_to_f16(attention0));  // cast f32 to f16
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = f32_to_f16(cast1);
