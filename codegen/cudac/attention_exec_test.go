@@ -21,7 +21,7 @@ func attentionOf(dt ir.DType, spec codegen.AttentionSpec, offset int64, n [6]int
 	return kerneltest.Attention{Batches: n[0], Heads: n[1], Queries: n[2], Keys: n[3], Dim: n[4], ValueDim: n[5], Spec: spec, Offset: offset, DType: dt}
 }
 
-// build returns an attention with its result in f32 or f64, so that no rounding
+// buildAttention returns an attention with its result in f32 or f64, so that no rounding
 // at the end hides an error.
 func buildAttention(a kerneltest.Attention, seed uint64) kerneltest.Case {
 	return a.Build(rand.New(rand.NewPCG(seed, 6))).Case

@@ -13,6 +13,7 @@ import (
 	"github.com/sinter-ml/sinter/backend/cuda/sim/runner"
 	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/codegen/cudac"
+	"github.com/sinter-ml/sinter/codegen/interp"
 	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/ir"
 )
@@ -77,13 +78,30 @@ func (e *every) run(c kerneltest.Case, mem [][]byte, candidate int) *failure {
 	return nil
 }
 
+// portable runs a case on the portable engine.
+func portable(c kerneltest.Case) ([][]byte, error) {
+	mem := kerneltest.CloneMemory(c.Mem)
+	x, err := interp.New().Compile(c.Kernel)
+	if err == nil {
+		err = x.(codegen.HostExecutable).Run(c.Launch, mem, codegen.Serial{})
+	}
+	return mem, err
+}
+
 // try runs a case with each of its candidates, compares all memory with the
-// evaluator's, and that of the first candidate with the others': they must be
-// the same bits, whatever the numeric rules leave open.
+// evaluator's, with the portable engine's where that must be the same bits, and
+// that of the first candidate with the others': they must be the same bits,
+// whatever the numeric rules leave open.
 func (e *every) try(c kerneltest.Case) error {
 	want := kerneltest.CloneMemory(c.Mem)
 	tolerance, ok := kerneltest.EvaluateWithin(c.Kernel, c.Launch, want)
-	var first [][]byte
+	var first, cpu [][]byte
+	if ok && cudac.Exact(c.Kernel) {
+		var err error
+		if cpu, err = portable(c); err != nil {
+			return &failure{sort: "the portable engine fails", err: err}
+		}
+	}
 	e.list = nil
 	for i := 0; i == 0 || i < len(e.list); i++ {
 		got := kerneltest.CloneMemory(c.Mem)
@@ -102,6 +120,11 @@ func (e *every) try(c kerneltest.Case) error {
 		}
 		if err := kerneltest.Compare(c.Kernel, want, got, tolerance); err != nil {
 			return &failure{sort: "differs from the evaluator", variant: e.list[i], err: err}
+		}
+		if cpu != nil {
+			if err := kerneltest.Compare(c.Kernel, cpu, got, kerneltest.Tolerance{}); err != nil {
+				return &failure{sort: "differs from the portable engine", variant: e.list[i], err: err}
+			}
 		}
 		if first == nil {
 			first = got

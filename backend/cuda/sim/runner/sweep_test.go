@@ -13,8 +13,8 @@ import (
 	"github.com/sinter-ml/sinter/ir"
 )
 
-// Every template runs in every dtype it has kernels of, on both architectures whose
-// PTX is executed.
+// Every template runs in every dtype it has kernels of, on the architectures whose
+// PTX is executed in turn.
 func TestEveryTemplateInEveryDType(t *testing.T) {
 	templates := []codegen.Template{
 		codegen.Map, codegen.Rows, codegen.Contraction, codegen.Scan, codegen.Scatter, codegen.Attention, codegen.Sort, codegen.Parts,
