@@ -40,6 +40,7 @@ func movedOnCUDA(t *testing.T, c *fusionCase, small bool, opts ...sinter.Option)
 		}
 		return nil
 	}), c.name)
+	require.Zero(t, dev.Stats().Fallbacks, c.name)
 	return moved, launches, out
 }
 

@@ -127,6 +127,9 @@ func replays(device string, p *ir.Program, seed uint64, special float64) error {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}
+	if n := dev.Stats().Fallbacks; n != 0 {
+		return fmt.Errorf("%d blocks failed and ran as single operations", n)
+	}
 	return g.Close()
 }
 
