@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sinter-ml/sinter"
+	"github.com/sinter-ml/sinter/backend/cuda/sim/runner"
 	"github.com/sinter-ml/sinter/internal/cudatest"
 	"github.com/sinter-ml/sinter/internal/race"
 )
@@ -30,7 +31,16 @@ func TestEmbeddingsOnCUDA(t *testing.T) {
 	defer together.dev.Close()
 	apart := loadOn(t, device, sinter.WithFusion(false))
 	defer apart.dev.Close()
-	a, b := embed(together), embed(apart)
+	launches := 0
+	cudatest.Watch(t, func(*runner.Report) { launches++ })
+	a := embed(together)
+	assert.Positive(t, launches)
+	few := launches
+	b := embed(apart)
+	assert.Greater(t, launches-few, 2*few, "one by one")
+	for _, e := range []loaded{together, apart} {
+		assert.Zero(t, e.dev.Stats().Fallbacks, "no block's kernel failed")
+	}
 	assert.Equal(t, b, a, "fused and one by one")
 	assert.LessOrEqual(t, c.Distance(a), tolerance, "from float64")
 	var most float64
