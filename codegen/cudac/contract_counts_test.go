@@ -53,12 +53,12 @@ func TestContractionBanks(t *testing.T) {
 // returns what each entry takes.
 func assemble(t *testing.T, k kerneltest.Case, target cudac.Target, check func(v *cudac.Variant, e nvrtc.Entry)) {
 	target.SMs = 16 // for which a small product is a large one
-	library, assembler := nvrtctest.Require(t), nvrtctest.Assembler(t)
+	cache, assembler := nvrtctest.Cache(t), nvrtctest.Assembler(t)
 	ctx := context.Background()
 	for _, v := range cudac.Candidates(k.Kernel, k.Launch, target, false) {
 		s, err := cudac.Generate(k.Kernel, v, target, k.Launch)
 		require.NoError(t, err)
-		out, err := library.Compile(ctx, nvrtc.Input{Source: s.Text, Name: "contraction.cu", Arch: target.Arch(), Options: target.Options(), Kind: nvrtc.PTX})
+		out, err := cache.Compile(ctx, nvrtc.Input{Source: s.Text, Name: "contraction.cu", Arch: target.Arch(), Options: target.Options(), Kind: nvrtc.PTX})
 		require.NoError(t, err, s.Text)
 		assert.Empty(t, out.Log, s.Text)
 		r, err := assembler.Assemble(ctx, out.PTX, target.Arch())

@@ -30,7 +30,7 @@ type contractor struct {
 func newContractor(t testing.TB, target cudac.Target) *contractor {
 	c := &contractor{target: target}
 	c.engine = runner.New(runner.Options{
-		Target: target, Compile: runner.Library(nvrtctest.Require(t)),
+		Target: target, Compile: runner.Cached(nvrtctest.Cache(t)),
 		Exec:    exec.Options{CheckRaces: true, CheckUndefined: true, MaxInstructions: 1 << 30},
 		Choose:  func(*codegen.Kernel, []*cudac.Variant) *cudac.Variant { return c.choose },
 		Observe: func(r *runner.Report) { c.report = r },

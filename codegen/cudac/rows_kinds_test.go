@@ -29,7 +29,7 @@ type kinds struct {
 func newKinds(t *testing.T, target cudac.Target) *kinds {
 	k := &kinds{seen: map[string]int{}}
 	k.engine = runner.New(runner.Options{
-		Target: target, Compile: runner.Library(nvrtctest.Require(t)),
+		Target: target, Compile: runner.Cached(nvrtctest.Cache(t)),
 		Exec: exec.Options{CheckRaces: true, CheckUndefined: true, MaxInstructions: 1 << 30},
 		Choose: func(_ *codegen.Kernel, list []*cudac.Variant) *cudac.Variant {
 			k.list = list

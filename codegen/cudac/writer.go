@@ -32,15 +32,3 @@ func (w *writer) close(after string) {
 	w.indent--
 	w.line("}%s", after)
 }
-
-// block writes several lines as they are, indented.
-func (w *writer) block(text string) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" {
-			w.b.WriteByte('\n')
-			continue
-		}
-		w.line("%s", line)
-	}
-}

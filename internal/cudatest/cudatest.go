@@ -10,7 +10,6 @@ import (
 
 	"github.com/sinter-ml/sinter/backend"
 	"github.com/sinter-ml/sinter/backend/cpu"
-	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
 	"github.com/sinter-ml/sinter/backend/cuda/sim/exec"
 	"github.com/sinter-ml/sinter/backend/cuda/sim/runner"
@@ -33,10 +32,10 @@ var (
 // share what was compiled.
 func Register(tb testing.TB) string {
 	tb.Helper()
-	library := nvrtctest.Require(tb)
+	cache := nvrtctest.Cache(tb)
 	register.Do(func() {
 		engine = runner.New(runner.Options{
-			Target: cudac.Ampere, Compile: runner.Cached(nvrtc.NewCache(library, nvrtc.CacheOptions{})),
+			Target: cudac.Ampere, Compile: runner.Cached(cache),
 			Exec:    exec.Options{CheckRaces: true, CheckUndefined: true, Workers: 1},
 			Observe: observe,
 		})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
@@ -30,6 +31,21 @@ func Require(tb testing.TB) *nvrtc.Library {
 		missing(tb, err.Error())
 	}
 	return l
+}
+
+var shared struct {
+	once  sync.Once
+	cache *nvrtc.Cache
+}
+
+// Cache returns the cache all tests of a process share. What it compiles stays in
+// the user's directory of kernels, as programs' kernels do, so that another run
+// of the tests compiles only what changed.
+func Cache(tb testing.TB) *nvrtc.Cache {
+	tb.Helper()
+	l := Require(tb)
+	shared.once.Do(func() { shared.cache = nvrtc.NewCache(l, nvrtc.CacheOptions{}) })
+	return shared.cache
 }
 
 // Assembler returns ptxas from the same place, or from PATH.

@@ -30,7 +30,7 @@ type every struct {
 
 // newEvery returns an engine for a target.
 func newEvery(t testing.TB, target cudac.Target) *every {
-	return everyOf(runner.Library(nvrtctest.Require(t)), target, 0)
+	return everyOf(runner.Cached(nvrtctest.Cache(t)), target, 0)
 }
 
 // everyOf returns an engine whose blocks start in an order of their own for each

@@ -51,7 +51,7 @@ func TestRandomKernels(t *testing.T) {
 		require.NoError(t, err)
 		targets = []cudac.Target{only}
 	}
-	compile := runner.Library(nvrtctest.Require(t))
+	compile := runner.Cached(nvrtctest.Cache(t))
 	var next, candidates atomic.Uint64
 	found := failures{}
 	var workers sync.WaitGroup

@@ -27,6 +27,7 @@ func newRun(mem [][]byte, scratch int) *run {
 	if scratch > 0 {
 		r.scratch, _ = r.memory.Alloc(scratch)
 		r.memory.Poison(r.scratch)
+		r.memory.Poison(r.scratch)
 	}
 	r.words = make([]byte, 8*cudac.FaultWords)
 	r.fault = r.memory.MapBytes(r.words)
