@@ -142,7 +142,7 @@ func modules() map[string][]entryPoint {
 // Every function compiles for the oldest and the newest target, without warnings,
 // calls, and instructions that are approximate on hardware.
 func TestFunctionsCompile(t *testing.T) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	for name, entries := range modules() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,17 +34,17 @@ type device struct {
 var devices sync.Map
 
 // compiled returns a module for sm_80, compiled once for all tests.
-func compiled(t *testing.T, l *nvrtc.Library, name string, entries []entryPoint) *device {
+func compiled(t *testing.T, c *nvrtc.Cache, name string, entries []entryPoint) *device {
 	t.Helper()
 	found, _ := devices.LoadOrStore(name, &device{})
 	d := found.(*device)
-	d.once.Do(func() { d.err = d.compile(t.Context(), l, name, entries) })
+	d.once.Do(func() { d.err = d.compile(t.Context(), c, name, entries) })
 	require.NoError(t, d.err)
 	return d
 }
 
-func (d *device) compile(ctx context.Context, l *nvrtc.Library, name string, entries []entryPoint) (err error) {
-	d.output, err = l.Compile(ctx, nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: Ampere.Arch(), Options: Ampere.Options(), Kind: nvrtc.Both})
+func (d *device) compile(ctx context.Context, c *nvrtc.Cache, name string, entries []entryPoint) (err error) {
+	d.output, err = c.Compile(ctx, nvrtc.Input{Source: sourceOf(entries), Name: name, Arch: Ampere.Arch(), Options: Ampere.Options(), Kind: nvrtc.Both})
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func randomOf(r *rand.Rand, dt ir.DType) kerneltest.Value {
 // eachFunction compiles the kernels of every scalar function that is wanted and
 // calls f with them, functions in parallel.
 func eachFunction(t *testing.T, want func(fn ir.ScalarOp) bool, f func(t *testing.T, d *device, fn ir.ScalarOp)) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	for _, fn := range ir.ScalarOps() {
 		if !want(fn) {
 			continue

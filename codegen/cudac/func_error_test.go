@@ -148,6 +148,9 @@ func TestPreciseErrors(t *testing.T) {
 			var operands [][]kerneltest.Value
 			n := 100
 			if testing.Short() {
+				n = 10
+			}
+			if testing.Short() {
 				n = 15
 			}
 			if precise.Function2(fn) != nil {

@@ -47,7 +47,7 @@ func TestExactFunctions(t *testing.T) {
 // Casts round once: on all values of small types, on special and random ones of
 // others, and next to what lies between two values of a smaller float.
 func TestCastsAreExact(t *testing.T) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	for _, from := range ir.DTypes() {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestCastsAreExact(t *testing.T) {
 
 // Loads and stores are those of the evaluator, for every element of up to 16 bits.
 func TestLoadsAndStores(t *testing.T) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	for _, dt := range ir.DTypes() {
 		t.Run(dt.String(), func(t *testing.T) {
 			t.Parallel()
@@ -105,7 +105,7 @@ func TestLoadsAndStores(t *testing.T) {
 
 // A bitcast is a store and a load of the same bytes.
 func TestBitcasts(t *testing.T) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	for _, from := range ir.DTypes() {
 		t.Run(from.String(), func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +132,7 @@ func TestBitcasts(t *testing.T) {
 // Random words are those of the evaluator, at positions of more than 32 bits too;
 // normal numbers are near those of the formula in float64.
 func TestRandomNumbers(t *testing.T) {
-	l := nvrtctest.Require(t)
+	l := nvrtctest.Cache(t)
 	d := compiled(t, l, "random", randomEntries())
 	r := rand.New(rand.NewPCG(4, 4))
 	n := samples() / 4

@@ -15,7 +15,7 @@ import (
 // on applies a function of one float on the device.
 func on(t *testing.T, fn ir.ScalarOp, dt ir.DType, x ...float64) []float64 {
 	t.Helper()
-	d := compiled(t, nvrtctest.Require(t), fn.String(), applyEntries(fn))
+	d := compiled(t, nvrtctest.Cache(t), fn.String(), applyEntries(fn))
 	values := make([]kerneltest.Value, len(x))
 	for i := range x {
 		values[i].F = x[i]
