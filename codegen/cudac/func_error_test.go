@@ -148,10 +148,7 @@ func TestPreciseErrors(t *testing.T) {
 			var operands [][]kerneltest.Value
 			n := 100
 			if testing.Short() {
-				n = 10
-			}
-			if testing.Short() {
-				n = 15
+				n = 4
 			}
 			if precise.Function2(fn) != nil {
 				operands = make([][]kerneltest.Value, 2)
