@@ -24,13 +24,23 @@ var (
 	arch      = flag.String("arch", "", "the architecture of TestRandomKernels; sm_80 and sm_90a in turn if empty")
 )
 
+// executedTargets are the architectures whose PTX is executed, in short tests one.
+func executedTargets() []cudac.Target {
+	if testing.Short() {
+		return []cudac.Target{cudac.Ampere}
+	}
+	return []cudac.Target{cudac.Ampere, cudac.Hopper}
+}
+
 // The named kernels, and the cases that are kept, in each of their candidates.
 func TestGoldenKernels(t *testing.T) {
 	kept, err := kerneltest.Kept()
 	require.NoError(t, err)
-	e := newEvery(t, cudac.Ampere)
-	for _, c := range some(append(kerneltest.Golden(), kept...), 3) {
-		t.Run(c.Kernel.Name, func(t *testing.T) { e.check(t, c) })
+	for _, target := range executedTargets() {
+		e := newEvery(t, target)
+		for _, c := range some(append(kerneltest.Golden(), kept...), 3) {
+			t.Run(target.Arch()+" "+c.Kernel.Name, func(t *testing.T) { e.check(t, c) })
+		}
 	}
 }
 
