@@ -82,13 +82,24 @@ func TestRandomKernels(t *testing.T) {
 	t.Logf("%d random kernels in %d variants from seed %d", min(next.Load(), n), candidates.Load(), *firstSeed)
 }
 
-// random returns the kernel of a seed; every fourth is larger.
+// random returns the kernel of a seed. Every fourth is larger; some hold strange
+// numbers, some have places beyond 32 bits.
 func random(seed uint64) kerneltest.Case {
+	r := rand.New(rand.NewPCG(seed, 80))
 	o := kerneltest.Options{AllFunctions: true}
 	if seed%4 == 3 {
 		o.Size = kerneltest.Medium
 	}
-	return kerneltest.Random(rand.New(rand.NewPCG(seed, 80)), o)
+	c := kerneltest.Random(r, o)
+	switch seed % 8 {
+	case 4:
+		return withStrange(c, r, 12, true)
+	case 5:
+		return withStrange(c, r, 3, false)
+	case 7:
+		return wide(c)
+	}
+	return c
 }
 
 // failures are the sorts of failures so far, by template: one small case of each is
