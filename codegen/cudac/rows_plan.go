@@ -99,6 +99,9 @@ func planRows(k *codegen.Kernel, early, keep bool) *rowPlan {
 			plan.passes[last].stores = append(plan.passes[last].stores, s)
 		}
 	}
+	if !early { // row values, too, are read before anything is overwritten
+		plan.passes[last].rows = slices.Clone(plan.rows)
+	}
 	known := make([]int, len(k.Body)) // 1 + the pass that computed a value first
 	for i := range plan.passes {
 		plan.fill(k, i, known, keep)

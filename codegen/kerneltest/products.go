@@ -78,6 +78,7 @@ type scores struct {
 	hidden []bool
 	most   float64 // the greatest
 	widest float64 // the greatest Σ|scale·q·k|
+	finite float64 // the greatest Σ|q·k| of products that are finite, scaled or not
 }
 
 // attention computes one result by the definition, in float64: hidden keys are
@@ -89,6 +90,9 @@ func (n *evaluator) attention(in *codegen.Instr, at []int) Value {
 		n.last = n.scores(in, point)
 	}
 	if math.IsInf(n.last.most, -1) {
+		if !(n.last.finite < floatFormats[in.Type].max/4) {
+			return Value{Err: open} // in the type, a product may be infinite and meet one of the other sign
+		}
 		return Value{}
 	}
 	sum, out, size := 0.0, 0.0, 0.0
@@ -133,15 +137,18 @@ func (n *evaluator) scores(in *codegen.Instr, at []int) scores {
 		scale = n.number(next, point)
 	}
 	for j := range n.l.Dims[outer] {
-		s, size := 0.0, 0.0
+		s, size, finite := 0.0, 0.0, 0.0
 		point[outer] = j
 		for d := range n.l.Dims[outer+1] {
 			point[outer+1] = d
 			p := n.number(0, point) * n.number(1, point)
 			s, size = s+p, size+math.Abs(p)
+			if !math.IsInf(p, 0) {
+				finite += math.Abs(p)
+			}
 		}
 		point[outer+1] = 0
-		s, size = s*scale, size*math.Abs(scale)
+		s, size, finite = s*scale, size*math.Abs(scale), finite*math.Max(1, math.Abs(scale))
 		hidden := spec.Causal && int64(j-at[outer-2]) > int64(n.l.Params[1])
 		if spec.BoolMask {
 			hidden = hidden || n.number(3, point) == 0
@@ -153,10 +160,11 @@ func (n *evaluator) scores(in *codegen.Instr, at []int) scores {
 			}
 		}
 		if hidden {
-			s, size = math.Inf(-1), 0
+			s, size, finite = math.Inf(-1), 0, 0
 		}
 		out.score, out.hidden = append(out.score, s), append(out.hidden, hidden)
 		out.most, out.widest = math.Max(out.most, s), max(out.widest, size)
+		out.finite = max(out.finite, finite)
 	}
 	return out
 }
