@@ -130,7 +130,8 @@ func TestBitcasts(t *testing.T) {
 }
 
 // Random words are those of the evaluator, at positions of more than 32 bits too;
-// normal numbers are near those of the formula in float64.
+// normal numbers are near those of the formula in float64, as near as their numeric
+// class says.
 func TestRandomNumbers(t *testing.T) {
 	l := nvrtctest.Cache(t)
 	d := compiled(t, l, "random", randomEntries())
@@ -158,6 +159,9 @@ func TestRandomNumbers(t *testing.T) {
 			pair := positions[i].I &^ 1
 			want := normal(word(i, pair), word(i, pair+1), positions[i].I&1 != 0)
 			assert.InDelta(t, want, got.F, tolerance, "position %d", positions[i].I)
+			if dt == ir.F32 { // of which float64 is precise enough
+				assert.LessOrEqual(t, ulpsApart(dt, want, got.F), normalUlps(dt), "position %d", positions[i].I)
+			}
 		}
 	}
 }
