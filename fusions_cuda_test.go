@@ -47,7 +47,9 @@ func movedOnCUDA(t *testing.T, c *fusionCase, small bool, opts ...sinter.Option)
 // What fusing saves on the GPU, counted by the interpreter of PTX.
 func TestFusionMovesLessOnCUDA(t *testing.T) {
 	cases := []fusionCase{{"layer norm alone", "", 1,
-		on(func(d maker, n func(int) int) tensors { return tensors{d.f32(n(256), n(512)), d.f32(n(512)), d.f32(n(512))} }),
+		on(func(d maker, n func(int) int) tensors {
+			return tensors{d.f32(n(256), n(512)), d.f32(n(512)), d.f32(n(512))}
+		}),
 		func(at sinter.Placer, in tensors) tensors { return tensors{normOf(in[0], in[1], in[2])} }}}
 	least := map[string]float64{"map": 2.3, "cat, pad, slice, map": 2.3, "softmax": 3.5, "layer norm alone": 4, "layer norm": 3.5, "RMS norm": 3}
 	for i := range fusionCases {

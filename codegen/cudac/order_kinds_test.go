@@ -153,7 +153,7 @@ func TestWidePlaces(t *testing.T) {
 			case codegen.Sort:
 				m.Out(m.Emit(codegen.Instr{Op: codegen.OpSort, Type: ir.I64, Positions: true, Args: []codegen.Value{x}}), ir.I64, axes...)
 			}
-			m.Launch.Access[0].Strides[1] = 1 << 40 // of an axis of length 1
+			m.Launch.Access[0].Strides[1] = math.MaxInt // of an axis of length 1
 			each := func(_ string, r *runner.Report) { assert.Contains(t, r.Source.Variant.Key(), " wide") }
 			k.run(t, m.Case, 0, each)
 			if template == codegen.Sort && n > 2048 {
