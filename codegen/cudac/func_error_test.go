@@ -92,7 +92,7 @@ func inexact(fn ir.ScalarOp) bool { return FuncBound(fn, ir.F32) != 0 }
 // and Digamma.
 func nearRoot(fn ir.ScalarOp, dt ir.DType, want, got float64) bool {
 	within := map[ir.DType]float64{ir.F32: 1e-6, ir.F64: 1e-13}[dt]
-	return (fn == ir.SLgamma || fn == ir.SDigamma) && math.Abs(want) < 8 && math.Abs(want-got) <= within
+	return (fn == ir.SLgamma || fn == ir.SDigamma) && math.Abs(want) < 0.5 && math.Abs(want-got) <= within
 }
 
 // definition returns a function's value in float64.
