@@ -166,6 +166,9 @@ func (w *warp) finishCopies(in *inst, m, keep uint32) {
 				if c := s.writes[g]; c == op.begun|cellPending {
 					s.writes[g] = now
 				}
+				if s.races && s.plain[g] == op.begun|cellPending {
+					s.plain[g] = now
+				}
 			}
 		}
 		return true

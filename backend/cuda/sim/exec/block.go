@@ -69,6 +69,7 @@ func (l *launch) newWorker() *worker {
 		b.shadow.writes = make([]cell, granules)
 		if l.o.CheckRaces {
 			b.shadow.reads = make([]cell, granules*n)
+			b.shadow.plain = make([]cell, granules)
 		}
 	}
 	for i := range n {
@@ -81,7 +82,7 @@ func (l *launch) newWorker() *worker {
 			w.undef = make([]byte, 32*k.local)
 		}
 		if b.shadow.writes != nil {
-			w.clock = make([]uint32, n)
+			w.clock, w.met = make([]uint32, n), new(lanesMet)
 		}
 		if rest := threads - i*32; rest < 32 {
 			w.exist = 1<<rest - 1
@@ -185,6 +186,7 @@ func (b *block) begin(index Dim) {
 	b.index = index
 	clear(b.mem)
 	clear(b.shadow.writes)
+	clear(b.shadow.plain)
 	b.mbar, b.spins = nil, 0
 	for i := range b.barriers {
 		b.barriers[i] = blockBarrier{}
@@ -198,6 +200,9 @@ func (b *block) begin(index Dim) {
 	if latest > 1<<31 {
 		latest = 0
 		clear(b.shadow.reads)
+		for _, w := range b.warps {
+			*w.met = lanesMet{}
+		}
 	}
 	for _, w := range b.warps {
 		clear(w.r[:k.textR])
@@ -213,8 +218,7 @@ func (b *block) begin(index Dim) {
 			w.clock[i] = latest
 		}
 		if w.clock != nil {
-			w.clock[w.id] = latest + 1
-			w.setFloor()
+			w.advance()
 		}
 		for _, s := range k.specials {
 			var v int

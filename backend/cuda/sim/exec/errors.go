@@ -18,7 +18,14 @@ type UnsupportedError struct {
 
 // Error prints where the instruction stands and why it is not executed.
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("exec: %s, line %d: %s: %s", e.Func, e.Line, e.Instr, e.Reason)
+	where := ""
+	if e.Func != "" {
+		where = e.Func + ", "
+	}
+	if e.Line != 0 {
+		where += fmt.Sprintf("line %d: ", e.Line)
+	}
+	return fmt.Sprintf("exec: %s%s: %s", where, e.Instr, e.Reason)
 }
 
 // ArgumentError says that a launch asks for what no device could run: an unknown

@@ -79,6 +79,12 @@ func (p *Program) Launch(ctx context.Context, entry string, grid, block Dim, sha
 	if err := l.extents(); err != nil {
 		return nil, err
 	}
+	if mem == nil {
+		return nil, &ArgumentError{entry, "no memory"}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if l.o.MaxInstructions == 0 {
 		l.o.MaxInstructions = 1 << 36
 	}
@@ -130,10 +136,10 @@ func (l *launch) extents() error {
 	}
 	l.shared = l.k.static
 	if l.dynamic > 0 {
-		l.shared = l.k.dynamic + l.dynamic
+		l.shared = l.k.dynamic + min(l.dynamic, MaxShared+1)
 	}
 	if l.dynamic < 0 || l.shared > MaxShared {
-		return bad("%d bytes of shared memory, want at most %d", l.shared, MaxShared)
+		return bad("%d bytes of shared memory beside %d of its own, want from 0 to %d in all", l.dynamic, l.k.static, MaxShared)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -37,6 +38,11 @@ func TestCancelled(t *testing.T) {
 	args := []exec.Arg{exec.ArgOf(uint64(0)), exec.ArgOf(uint64(0)), exec.ArgOf(uint64(0)), exec.ArgOf(uint64(0))}
 	_, err := p.Launch(ctx, "k", dim(8), dim(32), 0, args, exec.NewMemory(), exec.Options{})
 	assert.ErrorIs(t, err, cause)
+
+	// Before anything ran, of a kernel that would end at once.
+	counts, err := load(t, source("ret;")).Launch(ctx, "k", dim(1), dim(1), 0, args, exec.NewMemory(), exec.Options{})
+	assert.ErrorIs(t, err, cause)
+	assert.Nil(t, counts)
 }
 
 func TestWrongLaunches(t *testing.T) {
@@ -63,6 +69,8 @@ func TestWrongLaunches(t *testing.T) {
 		{"too tall a grid", "k", exec.Dim{X: 1, Y: 70000, Z: 1}, dim(1), 0, args, "a grid of"},
 		{"too many blocks", "k", exec.Dim{X: 1 << 30, Y: 4, Z: 1}, dim(1), 0, args, "more than 2147483647"},
 		{"too much shared memory", "k", dim(1), dim(1), 300000, args, "300000 bytes of shared memory"},
+		{"shared memory beyond all numbers", "small", dim(1), dim(1), math.MaxInt, nil, "beside 1024 of its own"},
+		{"less than no shared memory", "k", dim(1), dim(1), -1, args, "-1 bytes of shared memory"},
 		{"more threads than compiled for", "small", dim(1), dim(65), 0, nil, "compiled for 64 at most"},
 		{"other threads than compiled for", "exact", dim(1), dim(16), 0, nil, "compiled for (8, 2, 1)"},
 	} {
@@ -73,6 +81,8 @@ func TestWrongLaunches(t *testing.T) {
 			assert.Contains(t, err.Error(), c.want)
 		})
 	}
+	_, err := p.Launch(context.Background(), "exact", dim(1), exec.Dim{X: 8, Y: 2, Z: 1}, 0, nil, nil, exec.Options{})
+	assert.EqualError(t, err, "exec: launch of exact: no memory")
 	for _, good := range []struct {
 		entry string
 		block exec.Dim
@@ -122,6 +132,10 @@ func TestUnsupported(t *testing.T) {
 			assert.Contains(t, u.Error(), c.reason)
 		})
 	}
+	m, err := ptx.Parse(".version 8.8")
+	require.NoError(t, err)
+	_, err = exec.Load(m)
+	assert.EqualError(t, err, "exec: .address_size 32: want 64")
 }
 
 // The order of blocks changes with the seed and nothing else does.

@@ -238,6 +238,5 @@ func (w *warp) release(addr uint64) {
 	clocks := w.blk.mbar[addr]
 	w.join32(&clocks)
 	w.blk.mbar[addr] = clocks
-	w.clock[w.id]++
-	w.setFloor()
+	w.advance()
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/sinter-ml/sinter/backend/cuda/ptx"
 )
@@ -10,9 +11,11 @@ import (
 // every point where its lanes, or it and other warps, are ordered: a warp-wide
 // instruction, a barrier. Clock v of warp w is the last moment of warp v that w
 // is ordered behind. For each granule of shared memory the last write is kept
-// (clock, thread and instruction) and, for each warp, the last read. Two accesses
-// of different threads of which one writes race unless the later one's clock of
-// the earlier one's warp has reached the moment of the earlier.
+// (clock, thread and instruction), the last that was not atomic, and, for each
+// warp, the last read. Two accesses of different threads of which one writes race
+// unless the later one's clock of the earlier one's warp has reached the moment of
+// the earlier. A warp-wide instruction may order some lanes of a warp alone: of
+// each other lane, too, a lane has a clock.
 //
 // After FastTrack (Flanagan and Freund, PLDI 2009), with warps for threads.
 
@@ -44,24 +47,56 @@ type shadow struct {
 	granule uint64
 	warps   int
 	writes  []cell
+	plain   []cell // writes that are not atomic: all that an atomic access races with
 	reads   []cell // [granule][warp]
 	races   bool   // else only what is undefined is looked for
 	undef   bool
 }
 
-// tick marks a moment at which the warp's lanes of mask m are ordered, if they
-// are all that live.
+// tick marks a moment at which the warp's lanes of mask m are ordered.
 func (w *warp) tick(m uint32) {
-	if w.clock != nil && w.live&^m == 0 {
+	switch {
+	case w.clock == nil:
+	case w.live&^m == 0:
+		w.advance()
+	default:
+		w.met.meet(m, w.clock[w.id])
 		w.clock[w.id]++
-		w.setFloor()
+	}
+}
+
+// advance marks a moment at which all lanes of the warp are ordered.
+func (w *warp) advance() {
+	w.together = w.clock[w.id]
+	w.clock[w.id]++
+	w.setFloor()
+}
+
+// lanesMet holds, as [i][j], the last moment of lane j that lane i is ordered
+// behind. What lies before the last moment of all lanes does not matter.
+type lanesMet [32][32]uint32
+
+// meet orders the lanes of mask m behind what each of them did up to a moment.
+func (l *lanesMet) meet(m, moment uint32) {
+	var past [32]uint32
+	for rest := m; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros32(rest) & 31
+		for j, c := range l[i] {
+			past[j] = max(past[j], c)
+		}
+	}
+	for rest := m; rest != 0; rest &= rest - 1 {
+		past[bits.TrailingZeros32(rest)&31] = moment
+	}
+	for rest := m; rest != 0; rest &= rest - 1 {
+		l[bits.TrailingZeros32(rest)&31] = past
 	}
 }
 
 // setFloor finds the clock up to which every moment of any warp is ordered before
 // what this warp does now.
 func (w *warp) setFloor() {
-	floor := w.clock[w.id] - 1
+	floor := w.together
 	for i, c := range w.clock {
 		if i != w.id {
 			floor = min(floor, c)
@@ -92,8 +127,7 @@ func (w *warp) acquire(clocks []uint32) {
 	for i, c := range clocks {
 		w.clock[i] = max(w.clock[i], c)
 	}
-	w.clock[w.id]++
-	w.setFloor()
+	w.advance()
 }
 
 // ordered reports whether a moment of another thread lies before now.
@@ -104,7 +138,7 @@ func (w *warp) ordered(c cell, lane int) bool {
 	if v := c.warp(); v != w.id {
 		return c.clock() <= w.clock[v]
 	}
-	return c.lane() == lane || c.clock() < w.clock[w.id]
+	return c.lane() == lane || c.clock() <= max(w.together, w.met[lane&31][c.lane()])
 }
 
 // sharedRead notes that a lane, or several, read n bytes, and looks for a write
@@ -121,12 +155,19 @@ func (w *warp) sharedRead(in *inst, addr, n uint64, lane int, many bool) {
 			if s.undef || c != 0 {
 				w.undefinedShared(in, addr, lane, c)
 			}
-		} else if s.races && c.clock() > w.epoch && (!w.ordered(c, lane) || many && c.warp() == w.id && c.clock() == w.clock[w.id]) && !(in.mem.strong && c&cellAtomic != 0) {
+		}
+		if !s.races {
+			continue
+		}
+		if in.mem.strong {
+			c = s.plain[g]
+		}
+		if c.clock() > w.epoch && (!w.ordered(c, lane) || many && c.warp() == w.id && c.clock() == w.clock[w.id]) {
 			w.race(in, addr, lane, "reads what thread %v wrote at line %d", c)
 		}
-		if s.races && !in.mem.strong {
+		if !in.mem.strong {
 			r := &s.reads[int(g)*s.warps+w.id]
-			if r.clock() == now.clock() && (r.lane() != lane || *r&cellMany != 0) {
+			if !w.ordered(*r, lane) || r.clock() == now.clock() && *r&cellMany != 0 {
 				*r = now | cellMany
 			} else {
 				*r = now
@@ -150,17 +191,23 @@ func (w *warp) sharedWrite(in *inst, addr, n uint64, lane int, flags cell) {
 	for g := addr / s.granule; g < (addr+n+s.granule-1)/s.granule; g++ {
 		if s.races {
 			c := s.writes[g]
-			if c.clock() > w.epoch && !w.ordered(c, lane) && !(in.mem.strong && c&cellAtomic != 0) && !w.unchanged(in, addr, lane) {
+			if in.mem.strong {
+				c = s.plain[g]
+			}
+			if c.clock() > w.epoch && !w.ordered(c, lane) && !w.unchanged(in, addr, lane) {
 				w.race(in, addr, lane, "overwrites what thread %v wrote at line %d", c)
 			}
 			for v, r := range s.reads[int(g)*s.warps:][:s.warps] {
 				if r.clock() <= w.epoch {
 					continue
 				}
-				late := v != w.id && r.clock() > w.clock[v] || v == w.id && r.clock() == w.clock[v] && (r.lane() != lane || r&cellMany != 0)
+				late := !w.ordered(r, lane) || r&cellMany != 0 && v == w.id && r.clock() == w.clock[v]
 				if late && !w.unchanged(in, addr, lane) {
 					w.race(in, addr, lane, "overwrites what thread %v reads at line %d", r)
 				}
+			}
+			if flags&cellAtomic == 0 {
+				s.plain[g] = now
 			}
 		}
 		s.writes[g] = now

@@ -14,21 +14,23 @@ type warp struct {
 	d [][32]uint64
 	p []uint32
 
-	cc     uint32 // the carry of add.cc and its like, a bit for each lane
-	blk    *block
-	id     int    // in the block
-	exist  uint32 // lanes that the block has
-	live   uint32 // lanes that have not exited
-	groups []group
-	pc     int32      // of the running instruction
-	addr   [32]uint64 // scratch of memory instructions
-	local  []byte     // of all lanes, one lane after another
-	undef  []byte     // beside local: 1 where nothing was written, nil if not checked
-	params []byte     // .param variables of functions, laid out as local
-	copies copyQueue
-	clock  []uint32 // see race.go
-	epoch  uint32
-	yield  bool // the running group waits for another: let others run
+	cc       uint32 // the carry of add.cc and its like, a bit for each lane
+	blk      *block
+	id       int    // in the block
+	exist    uint32 // lanes that the block has
+	live     uint32 // lanes that have not exited
+	groups   []group
+	pc       int32      // of the running instruction
+	addr     [32]uint64 // scratch of memory instructions
+	local    []byte     // of all lanes, one lane after another
+	undef    []byte     // beside local: 1 where nothing was written, nil if not checked
+	params   []byte     // .param variables of functions, laid out as local
+	copies   copyQueue
+	clock    []uint32 // see race.go
+	epoch    uint32
+	together uint32    // the last moment of the warp that all its lanes are ordered behind
+	met      *lanesMet // of single lanes, what came later
+	yield    bool      // the running group waits for another: let others run
 }
 
 // step executes one instruction for the lanes of mask m, which is never 0. It
