@@ -2,6 +2,7 @@ package cudac_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -153,7 +154,7 @@ func TestScatterWide(t *testing.T) {
 	k := newKinds(t, cudac.Ampere)
 	for mode := ir.Assign; mode <= ir.ScatterMax; mode++ {
 		for _, dt := range []ir.DType{ir.F32, ir.I64, ir.F16} {
-			u := updates{"", []int{1, 40, 3}, []int{0, 1, 0}, []int{1 << 40, 0, 1}, 8, 3, 24}
+			u := updates{"", []int{1, 40, 3}, []int{0, 1, 0}, []int{math.MaxInt, 0, 1}, 8, 3, 24}
 			k.run(t, u.build(dt, mode, 3).Case, 0, nil)
 			for _, v := range k.list {
 				assert.True(t, v.Wide)
