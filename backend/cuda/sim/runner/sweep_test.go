@@ -50,18 +50,25 @@ func has(template codegen.Template, dt ir.DType) bool {
 	return true
 }
 
-// caseOf returns a random kernel of a template that reads or writes a dtype, if
-// there is one.
-func caseOf(template codegen.Template, dt ir.DType, stream uint64) (kerneltest.Case, bool) {
+// caseOf returns a random kernel of a template, with all indices in range, that
+// writes a dtype, or if there is none, one that reads it.
+func caseOf(template codegen.Template, dt ir.DType, stream uint64) (found kerneltest.Case, ok bool) {
 	for seed := range uint64(200) {
 		c := kerneltest.Random(rand.New(rand.NewPCG(seed, stream)), kerneltest.Options{
 			Templates: []codegen.Template{template}, DTypes: []ir.DType{dt}, AllFunctions: true,
 		})
+		reads, writes := false, false
 		for _, b := range c.Kernel.Buffers {
-			if b.DType == dt && c.Points() > 20 {
-				return c, true
-			}
+			reads = reads || b.DType == dt
+			writes = writes || b.DType == dt && b.Mode != codegen.In
+		}
+		if !reads || ok && !writes || c.Points() <= 20 || !kerneltest.Evaluate(c.Kernel, c.Launch, kerneltest.CloneMemory(c.Mem)) {
+			continue
+		}
+		found, ok = c, true
+		if writes {
+			break
 		}
 	}
-	return kerneltest.Case{}, false
+	return found, ok
 }
