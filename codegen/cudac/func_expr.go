@@ -66,6 +66,16 @@ func storeExpr(dt ir.DType, value string) (string, []string) {
 	return value, nil
 }
 
+// storeExactExpr is storeExpr of a value that dt holds, so that nothing is rounded
+// again: of a bf16 the upper half of the register, which costs nothing after the
+// cast that made it.
+func storeExactExpr(dt ir.DType, value string) (string, []string) {
+	if dt == ir.BF16 {
+		return "(unsigned short)(__float_as_uint(" + value + ") >> 16)", nil
+	}
+	return storeExpr(dt, value)
+}
+
 // castExpr returns the cast of a register value from one dtype to another,
 // rounded once: to a 16-bit or 8-bit float within the F32 register. overflow says
 // that what is too large for an 8-bit float becomes NaN or infinite.

@@ -219,9 +219,18 @@ func (g *generator) inRange(access int, indices []codegen.Value) []string {
 // store writes a value through an access at a point.
 func (g *generator) store(s *codegen.Store, p *point) {
 	b := g.k.Accesses[s.Access].Buffer
-	write := fmt.Sprintf("%s[%s] = %s;", g.buffer(b), g.at(s.Access, p.loops...), g.using(storeExpr(g.k.Buffers[b].DType, g.name(s.Value))))
+	write := fmt.Sprintf("%s[%s] = %s;", g.buffer(b), g.at(s.Access, p.loops...), g.asStored(b, s.Value))
 	if conditions := g.inside(s.Access, p); len(conditions) > 0 {
 		write = "if (" + strings.Join(conditions, " && ") + ") " + write
 	}
 	g.line("%s", write)
+}
+
+// asStored returns a value as it lies in a buffer.
+func (g *generator) asStored(buffer int, v codegen.Value) string {
+	dt, in := g.k.Buffers[buffer].DType, &g.k.Body[v]
+	if in.Op == codegen.OpCast && in.To == dt {
+		return g.using(storeExactExpr(dt, g.name(v)))
+	}
+	return g.using(storeExpr(dt, g.name(v)))
 }

@@ -114,8 +114,7 @@ func (g *generator) points(s *span, program func(p *point)) {
 	for i := range g.k.Stores {
 		x := &g.k.Stores[i]
 		if written[i] {
-			dt := g.k.Buffers[g.k.Accesses[x.Access].Buffer].DType
-			g.line("s%d_v.e[j] = %s;", i, g.using(storeExpr(dt, g.name(x.Value))))
+			g.line("s%d_v.e[j] = %s;", i, g.asStored(g.k.Accesses[x.Access].Buffer, x.Value))
 			continue
 		}
 		g.store(x, p)

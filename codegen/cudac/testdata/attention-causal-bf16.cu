@@ -249,7 +249,7 @@ attention_mma(
         const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = bf16_to_f32(f32_to_bf16(attention0));  // cast f32 to bf16
-        b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = f32_to_bf16(cast1);
+        b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = (unsigned short)(__float_as_uint(cast1) >> 16);
     }
 }
 
@@ -498,7 +498,7 @@ attention_mma(
         const float sum = results[line * 40 + e % 32], divisor = sums[line];
         const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
         const float cast1 = bf16_to_f32(f32_to_bf16(attention0));  // cast f32 to bf16
-        b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = f32_to_bf16(cast1);
+        b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = (unsigned short)(__float_as_uint(cast1) >> 16);
     }
 }
 

@@ -38,7 +38,7 @@ map(
             const float cast2 = bf16_to_f32(f32_to_bf16(cast1));  // cast f32 to bf16
             const double load3 = a2_v.e[j];  // load a2
             const float cast4 = f16_to_f32(f32_to_f16(odd_f64(load3)));  // cast f64 to f16
-            s0_v.e[j] = f32_to_bf16(cast2);
+            s0_v.e[j] = (unsigned short)(__float_as_uint(cast2) >> 16);
             s1_v.e[j] = f32_to_f16(cast4);
         }
         *(bf16_x2*)(b1 + (a1_off + x0)) = s0_v;
@@ -74,7 +74,7 @@ map(
         const float cast2 = bf16_to_f32(f32_to_bf16(cast1));  // cast f32 to bf16
         const double load3 = b2[a2_off + x0];  // load a2
         const float cast4 = f16_to_f32(f32_to_f16(odd_f64(load3)));  // cast f64 to f16
-        b1[a1_off + x0] = f32_to_bf16(cast2);
+        b1[a1_off + x0] = (unsigned short)(__float_as_uint(cast2) >> 16);
         b3[a3_off + x0] = f32_to_f16(cast4);
     }
 }

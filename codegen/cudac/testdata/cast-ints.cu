@@ -64,7 +64,7 @@ map_mul(
             const int load8 = a6_v.e[j];  // load a6
             const bool cast9 = (load8 != 0);  // cast i32 to bool
             s0_v.e[j] = cast3;
-            s1_v.e[j] = f32_to_bf16(cast5);
+            s1_v.e[j] = (unsigned short)(__float_as_uint(cast5) >> 16);
             s2_v.e[j] = cast7;
             s3_v.e[j] = (unsigned char)cast9;
         }
@@ -117,7 +117,7 @@ map_mul(
         const int load8 = b6[a6_off + x0];  // load a6
         const bool cast9 = (load8 != 0);  // cast i32 to bool
         b1[a1_off + x0] = cast3;
-        b3[a3_off + x0] = f32_to_bf16(cast5);
+        b3[a3_off + x0] = (unsigned short)(__float_as_uint(cast5) >> 16);
         b5[a5_off + x0] = cast7;
         b7[a7_off + x0] = (unsigned char)cast9;
     }

@@ -146,7 +146,7 @@ mma_k_k_one_add_gelu(
                 const float cast3 = bf16_to_f32(f32_to_bf16(add2));  // cast f32 to bf16
                 const float gelu4 = gelu_f32(cast3);  // gelu
                 const float cast5 = bf16_to_f32(f32_to_bf16(gelu4));  // cast f32 to bf16
-                s0_v.e[j] = f32_to_bf16(cast5);
+                s0_v.e[j] = (unsigned short)(__float_as_uint(cast5) >> 16);
             }
             *(bf16_x4*)(b3 + (a3_off + m0 * a3_m0 + n0)) = s0_v;
         }
@@ -300,7 +300,7 @@ mma_each_each_add_gelu(
             const float cast3 = bf16_to_f32(f32_to_bf16(add2));  // cast f32 to bf16
             const float gelu4 = gelu_f32(cast3);  // gelu
             const float cast5 = bf16_to_f32(f32_to_bf16(gelu4));  // cast f32 to bf16
-            b3[a3_off + m0 * a3_m0 + n0] = f32_to_bf16(cast5);
+            b3[a3_off + m0 * a3_m0 + n0] = (unsigned short)(__float_as_uint(cast5) >> 16);
         }
     }
 }

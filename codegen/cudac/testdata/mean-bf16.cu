@@ -40,7 +40,7 @@ row_warp_sum_div(
     const float div3 = (sum1 / count2);  // div
     const float cast4 = bf16_to_f32(f32_to_bf16(div3));  // cast f32 to bf16
     if (lane == 0) {
-        b1[a1_off + x0] = f32_to_bf16(cast4);
+        b1[a1_off + x0] = (unsigned short)(__float_as_uint(cast4) >> 16);
     }
 }
 

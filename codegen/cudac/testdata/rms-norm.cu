@@ -58,7 +58,7 @@ row_warp_shared_mul_sum_div_add(
         const float load9 = bf16_to_f32(b1[a1_off + y0]);  // load a1
         const float mul10 = (mul8 * load9);  // mul
         const float cast11 = bf16_to_f32(f32_to_bf16(mul10));  // cast f32 to bf16
-        b2[a2_off + x0 * a2_x0 + y0] = f32_to_bf16(cast11);
+        b2[a2_off + x0 * a2_x0 + y0] = (unsigned short)(__float_as_uint(cast11) >> 16);
     }
 }
 
@@ -118,7 +118,7 @@ row_warp_mul_sum_div_add(
         const float load9 = bf16_to_f32(b1[a1_off + y0]);  // load a1
         const float mul10 = (mul8 * load9);  // mul
         const float cast11 = bf16_to_f32(f32_to_bf16(mul10));  // cast f32 to bf16
-        b2[a2_off + x0 * a2_x0 + y0] = f32_to_bf16(cast11);
+        b2[a2_off + x0 * a2_x0 + y0] = (unsigned short)(__float_as_uint(cast11) >> 16);
     }
 }
 

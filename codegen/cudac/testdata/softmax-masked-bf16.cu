@@ -74,7 +74,7 @@ row_warp_shared_mul_where_max_sub(
         const float exp9 = kept0[i];  // kept
         const float div11 = (exp9 / sum10);  // div
         const float cast12 = bf16_to_f32(f32_to_bf16(div11));  // cast f32 to bf16
-        b2[a2_off + x0 * a2_x0 + y0] = f32_to_bf16(cast12);
+        b2[a2_off + x0 * a2_x0 + y0] = (unsigned short)(__float_as_uint(cast12) >> 16);
     }
 }
 
@@ -163,7 +163,7 @@ row_warp_mul_where_max_sub(
         const float exp9 = exp_f32(sub8);  // exp
         const float div11 = (exp9 / sum10);  // div
         const float cast12 = bf16_to_f32(f32_to_bf16(div11));  // cast f32 to bf16
-        b2[a2_off + x0 * a2_x0 + y0] = f32_to_bf16(cast12);
+        b2[a2_off + x0 * a2_x0 + y0] = (unsigned short)(__float_as_uint(cast12) >> 16);
     }
 }
 
