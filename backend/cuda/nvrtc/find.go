@@ -1,9 +1,11 @@
 package nvrtc
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // namesAt are the names to try for what is said to be the library's file or
@@ -49,8 +51,27 @@ func matching(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {
 		found, _ := filepath.Glob(p) // the patterns are well formed
-		slices.Reverse(found)
+		slices.SortFunc(found, func(a, b string) int { return byNumbers(b, a) })
 		out = append(out, found...)
 	}
 	return out
 }
+
+// byNumbers compares names so that 12.10 comes after 12.9: runs of digits by their
+// length first.
+func byNumbers(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x == 0 || y == 0 {
+			x, y = 1, 1
+		}
+		if c := cmp.Or(x-y, strings.Compare(a[:x], b[:y])); c != 0 {
+			return c
+		}
+		a, b = a[x:], b[y:]
+	}
+	return len(a) - len(b)
+}
+
+// digits returns how many digits a string begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -27,10 +27,10 @@ func TestNames(t *testing.T) {
 func TestNewestFolderFirst(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"cuda-12.4", "cuda-12.9", "cuda-11.8"} {
+	for _, name := range []string{"cuda-12.4", "cuda-12.10", "cuda-12.9", "cuda-11.8"} {
 		require.NoError(t, os.Mkdir(at(name), 0o700))
 	}
-	assert.Equal(t, []string{at("cuda-12.9"), at("cuda-12.4"), at("cuda-11.8"), at("cuda-11.8")},
+	assert.Equal(t, []string{at("cuda-12.10"), at("cuda-12.9"), at("cuda-12.4"), at("cuda-11.8"), at("cuda-11.8")},
 		matching([]string{at("none"), at("cuda-*"), at("cuda-11.8")}))
 }
 

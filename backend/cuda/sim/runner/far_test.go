@@ -24,7 +24,9 @@ const far = 1<<32 + 1<<31 + 7
 // which nothing else is touched.
 func matrix(t *testing.T, first, second []byte) []byte {
 	m, err := syscall.Mmap(-1, 0, far+4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
-	require.NoError(t, err)
+	if err != nil {
+		t.Skipf("the system gives no 6 GB of addresses without memory: %v", err)
+	}
 	t.Cleanup(func() { assert.NoError(t, syscall.Munmap(m)) })
 	copy(m, first)
 	copy(m[far:], second)
