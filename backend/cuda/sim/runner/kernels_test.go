@@ -48,9 +48,9 @@ func TestGoldenKernels(t *testing.T) {
 // is made small. With -kernels, -seed and -arch it is a campaign of any length;
 // its last line counts.
 func TestRandomKernels(t *testing.T) {
-	n := uint64(*kernels)
+	n, compile := uint64(*kernels), runner.Library(nvrtctest.Require(t)) // kernels that do not come again
 	if n == 0 {
-		n = 300
+		n, compile = 300, runner.Cached(nvrtctest.Cache(t))
 		if testing.Short() {
 			n = 30
 		}
@@ -61,7 +61,6 @@ func TestRandomKernels(t *testing.T) {
 		require.NoError(t, err)
 		targets = []cudac.Target{only}
 	}
-	compile := runner.Cached(nvrtctest.Cache(t))
 	var next, candidates atomic.Uint64
 	found := failures{}
 	var workers sync.WaitGroup
