@@ -47,7 +47,7 @@ PY
 }
 
 if [[ -e $dir/libnvrtc.so.12 ]] && whole "$dir"; then
-	echo "nvrtc.sh: $dir is up to date"
+	echo "nvrtc.sh: $dir is up to date; programs find it with SINTER_NVRTC=$(cd "$dir" && pwd)"
 	exit 0
 fi
 
@@ -83,4 +83,4 @@ whole "$tmp"
 while read -r _ name; do
 	[[ -z $name ]] || mv -f "$tmp/${name##*/}" "$dir/${name##*/}"
 done <<<"$files"
-echo "nvrtc.sh: $dir is ready"
+echo "nvrtc.sh: $dir is ready; programs find it with SINTER_NVRTC=$(cd "$dir" && pwd)"

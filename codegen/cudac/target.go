@@ -55,6 +55,9 @@ func ParseTarget(arch string) (Target, error) {
 		}
 	}
 	t.SM, t.Specific = sm, specific
+	if t.Arch() != arch { // a sign, leading zeros
+		return Target{}, &TargetError{Arch: arch}
+	}
 	return t, nil
 }
 
@@ -62,7 +65,7 @@ func ParseTarget(arch string) (Target, error) {
 type TargetError struct{ Arch string }
 
 func (e *TargetError) Error() string {
-	return fmt.Sprintf("no CUDA code is generated for %q: sm_80 or later is needed", e.Arch)
+	return fmt.Sprintf("no CUDA code is generated for %q: sm_80 or later is needed, such as sm_86 or sm_90a", e.Arch)
 }
 
 // Options returns what a compiler must be told beside the architecture: no

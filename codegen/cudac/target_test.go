@@ -26,7 +26,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "sm_", "80", "sm_75", "compute_80", "sm_x", "sm_90b"} {
+	for _, bad := range []string{"", "sm_", "80", "sm_75", "compute_80", "sm_x", "sm_90b", "sm_100f", "sm_+80", "sm_080"} {
 		_, err := ParseTarget(bad)
 		var e *TargetError
 		if assert.ErrorAs(t, err, &e, bad) {

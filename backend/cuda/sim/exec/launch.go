@@ -43,7 +43,8 @@ func ArgOf[T any](v T) Arg {
 type Options struct {
 	// Workers is the number of blocks that run at once; 0 is one for each
 	// processor. Atomics of several blocks then come in any order, and blocks that
-	// write one place without atomics race in Go as they do on a device.
+	// write one place without atomics race in Go as they do on a device. A block
+	// that waits for another needs that to run at once.
 	Workers int
 	// Seed, if not 0, shuffles the order in which blocks start, if they are at
 	// most a million.
