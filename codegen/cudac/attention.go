@@ -264,7 +264,7 @@ func (g *generator) eachResult(lines, columns, threads int, sum func(line, colum
 	t := ctype(g.k.Body[0].Type)
 	g.line("const %s sum = %s, divisor = %s;", t, sum("line", fmt.Sprintf("e %% %d", columns)), weights("line"))
 	g.coord = map[[2]int]string{{queryLoop, 0}: "query", {valueLoop, 0}: "column"}
-	g.define(0, "divisor != 0 ? sum / divisor : sum")
+	g.define(0, "divisor != 0 ? sum / divisor : 0") // of scores that are all -inf, whatever the values are
 	var stored []codegen.Value
 	for i := range g.k.Stores {
 		stored = append(stored, g.k.Stores[i].Value)

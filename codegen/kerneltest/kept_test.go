@@ -77,6 +77,8 @@ func TestKept(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{742.8306340089472, 708.3964185322641, 744.4400719213812}, numbers(row("functions-at-ends", 4)), 1e-12)
 	assert.Equal(t, uint64(1)<<31, rawBits(kept["functions-at-ends"].Mem[6], 4, 0), "the sine of -0")
 	assert.Equal(t, floats(inf, -1), row("functions-at-ends", 7)[1:])
+	nothing := row("attention-sees-nothing", 4) // the last query of the second head sees none: a NaN among the values has no effect
+	assert.Equal(t, floats(0, 0, 0), nothing[15:])
 	attention := row("attention-hidden-nan", 4) // nobody sees key 1 but the third query, and the second sees none
 	for _, v := range attention[:2] {
 		assert.False(t, v.F != v.F)

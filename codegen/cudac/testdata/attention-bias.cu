@@ -187,7 +187,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const float sum = weight[line][e % 64], divisor = weights[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = attention0;
     }
 }
@@ -381,7 +381,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const float sum = weight[line][e % 64], divisor = weights[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = attention0;
     }
 }

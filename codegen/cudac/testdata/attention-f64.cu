@@ -188,7 +188,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const double sum = weight[line][e % 64], divisor = weights[line];
-        const double attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const double attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = attention0;
     }
 }
@@ -383,7 +383,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const double sum = weight[line][e % 64], divisor = weights[line];
-        const double attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const double attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = attention0;
     }
 }

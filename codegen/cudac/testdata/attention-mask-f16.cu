@@ -246,7 +246,7 @@ attention_mma(
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
         const float sum = results[line * 40 + e % 32], divisor = sums[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         const float cast1 = f16_to_f32(f32_to_f16(attention0));  // cast f32 to f16
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = f32_to_f16(cast1);
     }
@@ -494,7 +494,7 @@ attention_mma(
         const idx query = q_base + line, column = v_base + e % 32;
         if (query >= queries || column >= values) continue;
         const float sum = results[line * 40 + e % 32], divisor = sums[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         const float cast1 = f16_to_f32(f32_to_f16(attention0));  // cast f32 to f16
         b4[a4_off + h0 * a4_h0 + query * a4_q0 + column] = f32_to_f16(cast1);
     }

@@ -179,7 +179,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const float sum = weight[line][e % 64], divisor = weights[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = attention0;
     }
 }
@@ -365,7 +365,7 @@ attention_simt(
         const idx query = q_base + line, column = v_base + e % 64;
         if (query >= queries || column >= values) continue;
         const float sum = weight[line][e % 64], divisor = weights[line];
-        const float attention0 = divisor != 0 ? sum / divisor : sum;  // attention
+        const float attention0 = divisor != 0 ? sum / divisor : 0;  // attention
         b3[a3_off + h0 * a3_h0 + query * a3_q0 + column] = attention0;
     }
 }
