@@ -86,7 +86,7 @@ var unordered = regexp.MustCompile(`(?m)^.*(\b(atom|red)\.\S*\b(f16|f16x2|bf16|b
 func TestEverySourceCompiles(t *testing.T) {
 	random := 300
 	if testing.Short() {
-		random = 10
+		random = 4
 	}
 	for _, target := range targets {
 		t.Run(target.Arch(), func(t *testing.T) {
