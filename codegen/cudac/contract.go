@@ -66,10 +66,11 @@ func (c contractKind) String() string {
 }
 
 const (
-	tensorKind = "mma"   // tensor cores
-	groupKind  = "wgmma" // tensor cores, driven by groups of warps
-	simtKind   = "simt"  // a register tile for each thread
-	plainKind  = "plain" // a result for each thread
+	tensorKind = "mma"       // tensor cores
+	groupKind  = "wgmma"     // tensor cores, driven by groups of warps
+	mapKind    = "wgmma_tma" // the same, panels copied by tensor maps
+	simtKind   = "simt"      // a register tile for each thread
+	plainKind  = "plain"     // a result for each thread
 )
 
 // What a thread block does with blocks of k.
@@ -95,7 +96,8 @@ func parseContractKind(kind string) contractKind {
 
 // blockLength returns Class.KBlock of the classes that a kind is of.
 func (c contractKind) blockLength() int {
-	if c.base == tensorKind || c.base == groupKind {
+	switch c.base {
+	case tensorKind, groupKind, mapKind:
 		return tensorBlock
 	}
 	return codegen.KBlock
@@ -108,11 +110,18 @@ func (contractTemplate) variants(b *binding, t Target) []*Variant {
 	for i := range sides {
 		fast[i] = sides[i].best(b, c)
 	}
-	list := tiledContractions(b, c, t, fast)
+	var list []tiledContraction
+	if read, ok := mapModes(b, c, &sides); ok {
+		list = tiledContractions(b, c, t, mapKind, read) // before those of the same cost
+	}
+	list = append(list, tiledContractions(b, c, t, shapeKind(c), fast)...)
 	slices.SortStableFunc(list, func(x, y tiledContraction) int { return cmp.Compare(x.cost, y.cost) })
 	var out []*Variant
+	kept := map[string]int{} // of each kind
 	for _, x := range list {
-		if len(out) < maxContractVariants && x.cost <= hopeless*list[0].cost {
+		base := parseContractKind(x.Kind).base
+		if kept[base] < maxContractVariants && x.cost <= hopeless*list[0].cost {
+			kept[base]++
 			out = append(out, x.Variant)
 		}
 	}
@@ -127,9 +136,9 @@ type tiledContraction struct {
 	cost float64
 }
 
-// tiledContractions returns the variants of every tile that reads the operands in
-// the given modes.
-func tiledContractions(b *binding, c Class, t Target, read [2]loadMode) []tiledContraction {
+// tiledContractions returns the variants of a kind, of every tile, that read the
+// operands in the given modes.
+func tiledContractions(b *binding, c Class, t Target, base string, read [2]loadMode) []tiledContraction {
 	_, sides := sidesOf(b.k)
 	width := epilogueWidth(b, c)
 	var list []tiledContraction
@@ -140,10 +149,11 @@ func tiledContractions(b *binding, c Class, t Target, read [2]loadMode) []tiledC
 				continue
 			}
 			w := s.share(b, c, t, split)
-			if split && w.parts == 1 || w.blocks() > math.MaxInt32 || s.bytes(c, &sides, split) > t.Shared {
+			kind := contractKind{base, read, blocks}
+			if split && w.parts == 1 || w.blocks() > math.MaxInt32 || s.bytes(c, &sides, split)+kind.barrierBytes(s) > t.Shared {
 				continue
 			}
-			v := &Variant{Kind: contractKind{shapeKind(c), read, blocks}.String(), Vector: width, Tile: s.sizes()}
+			v := &Variant{Kind: kind.String(), Vector: width, Tile: s.sizes()}
 			if split {
 				v.Vector = 1
 			}
@@ -153,7 +163,8 @@ func tiledContractions(b *binding, c Class, t Target, read [2]loadMode) []tiledC
 	return list
 }
 
-// maxContractVariants is how many tiles are offered beside the last candidate.
+// maxContractVariants is how many tiles of a kind are offered beside the last
+// candidate.
 const maxContractVariants = 4
 
 // hopeless is how many times slower than the best a tile may seem to be tried.
@@ -187,7 +198,13 @@ func (contractTemplate) check(b *binding, v *Variant) string {
 	}
 	_, sides := sidesOf(b.k)
 	for i, mode := range kind.read {
-		if rule := sides[i].rule(b, mode); rule != "" {
+		rule := ""
+		if kind.base == mapKind {
+			_, rule = sides[i].tensorMap(b, mode, v.Tile[i])
+		} else {
+			rule = sides[i].rule(b, mode)
+		}
+		if rule != "" {
 			return fmt.Sprintf("%s operand: %s", sides[i].name, rule)
 		}
 	}

@@ -2,6 +2,9 @@ package cudac_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc"
 	"github.com/sinter-ml/sinter/backend/cuda/nvrtc/nvrtctest"
+	"github.com/sinter-ml/sinter/codegen"
 	"github.com/sinter-ml/sinter/codegen/cudac"
 	"github.com/sinter-ml/sinter/codegen/kerneltest"
 	"github.com/sinter-ml/sinter/ir"
@@ -50,8 +54,8 @@ func TestContractionBanks(t *testing.T) {
 }
 
 // assemble compiles every candidate of a product, which must warn of nothing, and
-// returns what each entry takes.
-func assemble(t *testing.T, k kerneltest.Case, target cudac.Target, check func(v *cudac.Variant, e nvrtc.Entry)) {
+// checks the text and what each entry takes.
+func assemble(t *testing.T, k kerneltest.Case, target cudac.Target, check func(v *cudac.Variant, ptx string, e nvrtc.Entry)) {
 	target.SMs = 16 // for which a small product is a large one
 	cache, assembler := nvrtctest.Cache(t), nvrtctest.Assembler(t)
 	ctx := context.Background()
@@ -65,7 +69,7 @@ func assemble(t *testing.T, k kerneltest.Case, target cudac.Target, check func(v
 		require.NoError(t, err)
 		for _, e := range r.Entries {
 			t.Logf("%s %s: %d registers", target.Arch(), v, e.Registers)
-			check(v, e)
+			check(v, string(out.PTX), e)
 		}
 	}
 }
@@ -85,7 +89,7 @@ func TestContractionSpills(t *testing.T) {
 					continue // bf16, and what comes before it transposed
 				}
 				f.rightT = layout.rightT
-				assemble(t, f.product(512, 512, 1280), target, func(v *cudac.Variant, e nvrtc.Entry) {
+				assemble(t, f.product(512, 512, 1280), target, func(v *cudac.Variant, _ string, e nvrtc.Entry) {
 					assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%s %v %s", target.Arch(), f, v)
 				})
 			}
@@ -93,18 +97,71 @@ func TestContractionSpills(t *testing.T) {
 	}
 }
 
-// Groups of warps are compiled and assembled; no interpreter executes them yet.
+// Groups of warps are compiled and assembled, in every layout of operands; no
+// interpreter executes them yet. Tensor maps copy the panels where they can, and
+// nothing else does there.
 func TestContractionGroups(t *testing.T) {
 	target := cudac.Hopper
 	target.Wgmma = true
-	for i, f := range []factors{{left: ir.BF16, right: ir.BF16}, {left: ir.F16, right: ir.F16, rightT: true}, {left: ir.BF16, right: ir.BF16, leftT: true, rightT: true}, {left: ir.F16, right: ir.F16, leftT: true}, {left: ir.F16, right: ir.F16, offset: 1, padding: 3}} {
+	for i, f := range []factors{
+		{left: ir.BF16, right: ir.BF16},
+		{left: ir.F16, right: ir.F16, rightT: true},
+		{left: ir.BF16, right: ir.BF16, leftT: true, rightT: true},
+		{left: ir.F16, right: ir.F16, leftT: true},
+		{left: ir.F16, right: ir.F16, offset: 1, padding: 3},
+	} {
 		if testing.Short() && i > 0 {
 			continue
 		}
 		f.result = ir.F32
-		assemble(t, f.product(512, 512, 1280), target, func(v *cudac.Variant, e nvrtc.Entry) {
+		mapped := 0
+		assemble(t, f.product(512, 512, 1280), target, func(v *cudac.Variant, ptx string, e nvrtc.Entry) {
 			assert.Contains(t, v.Kind, "wgmma")
 			assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%v %s", f, v)
+			if !strings.HasPrefix(v.Kind, "wgmma_tma") || strings.HasPrefix(e.Name, "join") {
+				return
+			}
+			mapped++
+			assertBoxes(t, ptx, "2d")
 		})
+		assert.Equal(t, f.offset == 0, mapped > 0, "%v", f)
+	}
+}
+
+// Matrices of a batch are the third dimension of a tensor map, unless they are one.
+func TestContractionGroupsBatch(t *testing.T) {
+	target := cudac.Hopper
+	target.Wgmma = true
+	b := kerneltest.NewBuilder(rand.New(rand.NewPCG(1, 2)), codegen.Contraction, 3, 6, 128, 128, 64)
+	left := b.Access(b.Buffer(ir.BF16, codegen.In, 128*64), codegen.AccessArgs{Strides: []int{0, 64, 0, 1}}, false)
+	right := b.Access(b.Buffer(ir.BF16, codegen.In, 6*64*128), codegen.AccessArgs{Strides: []int{64 * 128, 0, 1, 128}}, false)
+	b.Out(b.Emit(codegen.Instr{Op: codegen.OpContract, Type: ir.F32, Access: left, Access2: right}), ir.F32, 0, 1, 2)
+	mapped := 0
+	assemble(t, b.Case, target, func(v *cudac.Variant, ptx string, e nvrtc.Entry) {
+		assert.Zero(t, e.Stack+e.SpillStores+e.SpillLoads, "%s", v)
+		if strings.HasPrefix(v.Kind, "wgmma_tma") {
+			mapped++
+			assertBoxes(t, ptx, "2d", "3d")
+		}
+	})
+	assert.Positive(t, mapped)
+}
+
+// assertBoxes looks for what copies boxes of maps of the given ranks, and for
+// nothing that threads copy.
+func assertBoxes(t *testing.T, ptx string, ranks ...string) {
+	t.Helper()
+	for _, want := range []string{
+		".param .align 64 .b8", "mbarrier.init.shared::cta.b64", "fence.mbarrier_init.release.cluster", "fence.proxy.async.shared::cta",
+		"mbarrier.arrive.expect_tx.shared::cta.b64", "mbarrier.try_wait.parity.shared::cta.b64", "wgmma.mma_async.sync.aligned",
+	} {
+		assert.Contains(t, ptx, want)
+	}
+	for _, rank := range []string{"2d", "3d"} {
+		instruction := "cp.async.bulk.tensor." + rank + ".shared::cluster.global.mbarrier::complete_tx::bytes"
+		assert.Equal(t, slices.Contains(ranks, rank), strings.Contains(ptx, instruction), rank)
+	}
+	for _, other := range []string{"cp.async.cg", "cp.async.ca", "cp.async.wait_group"} {
+		assert.NotContains(t, ptx, other)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // tiles writes the entry whose thread blocks compute tiles.
 func (c *contraction) tiles() {
 	shape := func(b *binding) (blocks, threads, shared int) {
-		return c.share(b).blocks(), c.shape.threads(), c.shape.bytes(c.class, &c.sides, c.split())
+		return c.share(b).blocks(), c.shape.threads(), c.barriersAt() + c.kind.barrierBytes(c.shape)
 	}
 	c.entry(c.title(c.v.Kind), c.shape.threads(), shape, func() {
 		if c.shape.threads() < mapThreads || !c.class.Instruction.tensor() {
@@ -34,7 +34,9 @@ func (c *contraction) place() {
 	s := &c.shape
 	c.need("quotient")
 	for _, loop := range []int{loopM, loopN, loopK} {
-		c.length(loop)
+		if loop != loopK || c.kind.base != mapKind { // whose maps know where k ends
+			c.length(loop)
+		}
 	}
 	tiles := func(name string, loop, size int) string {
 		return c.count(name, func(b *binding) int { return (b.loops[loop].n + size - 1) / size })
@@ -79,6 +81,9 @@ func (c *contraction) pipeline() {
 		c.line("const idx last = %s - first < %s ? %s : first + %s;", panels, per, panels, per)
 		first, last = " - first", "last"
 	}
+	if c.kind.base == mapKind {
+		c.initBarriers()
+	}
 	c.line("#pragma unroll 1")
 	start, before := strings.TrimPrefix(first, " - "), "first - "
 	if start == "" {
@@ -88,21 +93,19 @@ func (c *contraction) pipeline() {
 	c.line("#pragma unroll 1")
 	c.open("for (idx t = %s%d; t < %s; t++)", before, ahead, last)
 	c.open("if (t >= %s)", start)
-	c.need("copies_wait")
-	c.line("copies_wait<%d>();    // panel t is here", ahead-1)
-	if c.class.Instruction == TensorGroup {
-		c.need("group_wait")
-		c.line("group_sees();")
-	}
+	c.await(first)
 	c.line("__syncthreads();")
 	c.close("")
-	c.open("if (t + %d < %s)", ahead, last)
-	c.line("const idx k_panel = (t + %d) * %d;", ahead, s.k)
-	c.line("const int into = (int)(t + %d%s) & %d;", ahead, first, s.stages-1)
-	c.load(0)
-	c.load(1)
-	c.close("")
-	c.line("copies_commit();")
+	if c.kind.base == mapKind {
+		c.fetchBoxes(first, last)
+	} else {
+		c.open("if (t + %d < %s)", ahead, last)
+		c.placeAhead(first)
+		c.load(0)
+		c.load(1)
+		c.close("")
+		c.line("copies_commit();")
+	}
 	c.line("if (t < %s) continue;", start)
 	c.line("const int from = (int)(t%s) & %d;", first, s.stages-1)
 	c.multiply()
@@ -124,6 +127,29 @@ func (c *contraction) pipeline() {
 		c.line("// Sums of blocks are added from +0, so that none is -0.")
 		c.eachSum("sum%[1]s = 0 + sum%[1]s;")
 	}
+}
+
+// await writes the wait for the copies of panel t. Stages are numbered from the
+// first panel on, which is subtracted.
+func (c *contraction) await(first string) {
+	if c.kind.base == mapKind {
+		c.awaitBoxes(first)
+		return
+	}
+	c.need("copies_wait")
+	c.line("copies_wait<%d>();    // panel t is here", c.shape.stages-2)
+	if c.class.Instruction == TensorGroup {
+		c.need("group_wait")
+		c.line("group_sees();")
+	}
+}
+
+// placeAhead declares where the panel that is fetched in the round of panel t
+// begins along k, and the stage it goes into.
+func (c *contraction) placeAhead(first string) {
+	ahead := c.shape.stages - 1
+	c.line("const idx k_panel = (t + %d) * %d;", ahead, c.shape.k)
+	c.line("const int into = (int)(t + %d%s) & %d;", ahead, first, c.shape.stages-1)
 }
 
 // total returns the name of complete sums: those of integers, and of one block of

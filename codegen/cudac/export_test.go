@@ -9,9 +9,9 @@ func TiledContractions(k *codegen.Kernel, l *codegen.Launch, t Target) []*Varian
 	_, sides := sidesOf(k)
 	c := ClassOf(k, b.loops[loopK].n, t)
 	fast := [2]loadMode{sides[0].best(b, c), sides[1].best(b, c)}
-	all := tiledContractions(b, c, t, fast)
+	all := tiledContractions(b, c, t, shapeKind(c), fast)
 	if fast != [2]loadMode{} {
-		all = append(all, tiledContractions(b, c, t, [2]loadMode{})...)
+		all = append(all, tiledContractions(b, c, t, shapeKind(c), [2]loadMode{})...)
 	}
 	var out []*Variant
 	for _, x := range all {

@@ -55,7 +55,7 @@ func functions(names []string) string {
 
 // templateFuncs are the device functions of templates, in the order in which they
 // stand in a source.
-var templateFuncs = slices.Concat(placeFuncs, copyFuncs, tensorFuncs, groupFuncs, weightFuncs)
+var templateFuncs = slices.Concat(placeFuncs, copyFuncs, tensorFuncs, groupFuncs, mapFuncs, weightFuncs)
 
 func templateFunc(name string) bool {
 	return slices.ContainsFunc(templateFuncs, func(f deviceFunc) bool { return f.name == name })

@@ -48,11 +48,12 @@ type ArgKind uint8
 
 // The kinds of arguments.
 const (
-	ArgValue   ArgKind = iota // Bytes, as they lie in memory
-	ArgBuffer                 // the address of buffer Index of the kernel
-	ArgScratch                // the address of byte Index of the launch's scratch memory
-	ArgFault                  // the address of FaultWords words, zero before the launch
-	ArgStruct                 // Fields, in Index bytes
+	ArgValue     ArgKind = iota // Bytes, as they lie in memory
+	ArgBuffer                   // the address of buffer Index of the kernel
+	ArgScratch                  // the address of byte Index of the launch's scratch memory
+	ArgFault                    // the address of FaultWords words, zero before the launch
+	ArgStruct                   // Fields, in Index bytes
+	ArgTensorMap                // Map, in the 128 bytes the driver encodes it in
 )
 
 // Arg is one argument of a call. Addresses have 8 bytes.
@@ -61,6 +62,7 @@ type Arg struct {
 	Index  int
 	Bytes  []byte
 	Fields []Field
+	Map    *TensorMap
 }
 
 // Field is a part of a struct that is an argument.

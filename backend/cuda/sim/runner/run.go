@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/sinter-ml/sinter/backend/cuda/sim/exec"
 	"github.com/sinter-ml/sinter/codegen/cudac"
@@ -45,9 +46,13 @@ func (r *run) buffer(before [][]byte, m []byte) uint64 {
 	return r.memory.MapBytes(m)
 }
 
+// call runs one call. One with a tensor map is an *exec.UnsupportedError.
 func (r *run) call(ctx context.Context, p *exec.Program, c cudac.Call, o exec.Options) (*exec.Counts, error) {
 	args := make([]exec.Arg, len(c.Args))
 	for i := range c.Args {
+		if c.Args[i].Kind == cudac.ArgTensorMap {
+			return nil, &exec.UnsupportedError{Func: c.Entry, Instr: fmt.Sprintf("argument %d", i), Reason: "a tensor map, which only a driver encodes"}
+		}
 		args[i] = r.bytes(&c.Args[i])
 	}
 	return p.Launch(ctx, c.Entry, exec.Dim{X: c.Blocks, Y: 1, Z: 1}, exec.Dim{X: c.Threads, Y: 1, Z: 1}, c.Shared, args, r.memory, o)
