@@ -33,7 +33,7 @@ var (
 func TestDifferentialReplays(t *testing.T) { campaign(t, "cpu", 600, 80) }
 
 // The same on kernels in CUDA C++, compiled by NVRTC and interpreted.
-func TestDifferentialReplaysCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 60, 4) }
+func TestDifferentialReplaysCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 60, 2) }
 
 // campaign runs as many programs on a device as -programs says, or a bounded
 // number.

@@ -27,7 +27,7 @@ var (
 func TestDifferential(t *testing.T) { campaign(t, "", 2500, 250) }
 
 // The same on kernels in CUDA C++, compiled by NVRTC and interpreted.
-func TestDifferentialCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 150, 8) }
+func TestDifferentialCUDA(t *testing.T) { campaign(t, cudatest.Register(t), 150, 3) }
 
 // campaign runs as many programs on a device as -programs says, or a bounded
 // number.

@@ -114,8 +114,10 @@ func strange(c *kerneltest.Case, dt ir.DType, value float64, match func(key int)
 // Infinite and NaN values of keys that are hidden and seen.
 func TestAttentionStrangeValues(t *testing.T) {
 	k := newKinds(t, cudac.Ampere) // the tests have sources in common
-	t.Run("hidden", func(t *testing.T) { hiddenKeys(t, k) })
-	t.Run("seen", func(t *testing.T) { strangeValues(t, k) })
+	if !testing.Short() {
+		t.Run("hidden", func(t *testing.T) { hiddenKeys(t, k) })
+		t.Run("seen", func(t *testing.T) { strangeValues(t, k) })
+	}
 	t.Run("faded", func(t *testing.T) { fadedInfinity(t, k) })
 }
 

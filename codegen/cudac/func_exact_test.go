@@ -16,7 +16,7 @@ import (
 // ones.
 func samples() int {
 	if testing.Short() {
-		return 20_000
+		return 4_000
 	}
 	return 60_000
 }
