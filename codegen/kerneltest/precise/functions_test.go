@@ -43,21 +43,26 @@ func TestKnownValues(t *testing.T) {
 // Every function is that of package math, where operands of every kind are in its
 // domain.
 func TestFunctionsAreThoseOfMath(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
 	for fn, f := range map[ir.ScalarOp]func(x float64) float64{
 		ir.SExp2: math.Exp2, ir.SLog2: func(x float64) float64 { return math.Log(x) / math.Ln2 }, ir.SLog1p: math.Log1p, ir.STan: math.Tan, ir.SAsin: math.Asin, ir.SAcos: math.Acos,
 		ir.SSinh: math.Sinh, ir.SCosh: math.Cosh, ir.STanh: math.Tanh, ir.SAsinh: math.Asinh, ir.SAcosh: math.Acosh, ir.SAtanh: math.Atanh,
 	} {
+		r := rand.New(rand.NewPCG(1, uint64(fn)))
 		for _, x := range Operands(r, fn, 3) {
 			if math.Abs(x) > 1e15 {
 				continue // sines of package math lose digits there
 			}
 			want, _ := Function(fn)(Of(x)).Float64()
-			assert.InEpsilon(t, want, f(x), 1e-9, "%v(%v)", fn, x)
+			within := 1e-9 * math.Abs(want)
+			if fn == ir.SAcos {
+				within += 0x1p-51 // package math subtracts from π/2
+			}
+			assert.InDelta(t, want, f(x), within, "%v(%v)", fn, x)
 		}
 	}
 	// Powers of package math with great exponents are good to some digits.
 	for fn, f := range map[ir.ScalarOp]func(x, y float64) float64{ir.SPow: math.Pow, ir.SAtan2: math.Atan2, ir.SHypot: math.Hypot} {
+		r := rand.New(rand.NewPCG(2, uint64(fn)))
 		for range 20 {
 			x, y := Operands2(r, fn)
 			want, _ := Function2(fn)(Of(x), Of(y)).Float64()
